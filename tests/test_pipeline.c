@@ -421,6 +421,31 @@ static void test_long_runs_of_the_others(void **state)
 	}
 }
 
+/* Stages that differ so little that the others fall behind the slowest for many rounds:
+ * the items come again long before their times do. */
+static void test_rounds_before_the_times_come_again(void **state)
+{
+	(void)state;
+	seed = 11;
+	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
+		for (int i = 0; i < 60; i++) {
+			int p = 2 * (1 + below(6));
+			int v = (int)schedule_chunks(kind, p, 2 + 2 * below(2));
+
+			equal(kind, p, v, 2 * (p + below(250)));
+			in.overlap_send = below(3) > 0;
+			in.send_seconds = below(2) * between(0, 1) / v;
+			for (int k = 0; k < p * v; k++) {
+				in.forward[k] += between(0, 0.02) / v;
+				in.input_grad[k] += between(0, 0.02) / v;
+				in.weight_grad[k] += between(0, 0.02) / v;
+			}
+			compare(1e-10);
+			check_peaks();
+		}
+	}
+}
+
 /* As many stages as there may be: nothing is put together from fewer. */
 static void test_many_stages(void **state)
 {
@@ -705,6 +730,7 @@ int main(void)
 		cmocka_unit_test(test_interleaved_with_embedding_and_head),
 		cmocka_unit_test(test_the_others_as_simulated),
 		cmocka_unit_test(test_long_runs_of_the_others),
+		cmocka_unit_test(test_rounds_before_the_times_come_again),
 		cmocka_unit_test(test_many_stages),
 		cmocka_unit_test(test_many_stages_in_rounds),
 		cmocka_unit_test(test_in_flight_of_orders),

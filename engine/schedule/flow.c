@@ -128,35 +128,44 @@ static bool run_pair(struct runner *r, int s, struct lane *lane)
 }
 
 /* What an output goes to is where the other direction's input comes from. */
+static inline double forward_time(const struct runner *r, const struct row *row)
+{
+	return r->times->forward[row->position] + r->hold[row->backward_in];
+}
+
+static inline double backward_time(const struct runner *r, const struct row *row,
+				   bool whole)
+{
+	double time = r->times->input_grad[row->position] + r->hold[row->forward_in];
+
+	return whole ? time + r->times->weight_grad[row->position] : time;
+}
+
 static inline bool run_forward(struct runner *r, int s, struct lane *lane)
 {
-	const struct row *row = &r->now.row[lane->row];
-	double ready = forward_ready(r, lane->row), end;
+	int at = lane->row;
+	double ready = forward_ready(r, at);
 
 	if (ready < 0)
 		return false;
 	ready = larger(ready, lane->free);
-	end = ready + (r->times->forward[row->position] + r->hold[row->backward_in]);
-	lane->free = end;
-	end_forward(r, lane->row, end);
+	lane->free = ready + forward_time(r, &r->now.row[at]);
+	end_forward(r, at, lane->free);
 	hold_more(r, s, lane, ready);
 	return true;
 }
 
 static inline bool run_backward(struct runner *r, struct lane *lane)
 {
-	const struct row *row = &r->now.row[lane->row];
-	double ready = backward_ready(r, lane->row), time, end;
+	int at = lane->row;
+	double ready = backward_ready(r, at);
 	bool whole = lane->item.letter == 'B';
 
 	if (ready < 0)
 		return false;
-	time = r->times->input_grad[row->position] + r->hold[row->forward_in];
-	if (whole)
-		time += r->times->weight_grad[row->position];
-	end = larger(ready, lane->free) + time;
-	lane->free = end;
-	end_backward(r, lane->row, end);
+	lane->free =
+		larger(ready, lane->free) + backward_time(r, &r->now.row[at], whole);
+	end_backward(r, at, lane->free);
 	lane->held -= whole;
 	lane->late += !whole;
 	return true;
@@ -186,12 +195,54 @@ static bool fills_gap(const struct runner *r, const struct lane *lane, int row)
 			       r->times->weight_grad[r->now.row[row].position];
 }
 
-static void list_item(struct runner *r, int s, char letter, int chunk, int number)
+/* On the tape: an item that a row just ran. */
+static void note_item(struct runner *r, int s, char letter, int at, int number)
 {
-	struct order_item item = { letter, (uint8_t)chunk };
+	struct tape *tape = &r->tape;
+	const struct row *row = &r->now.row[at];
+	int in = 2 * r->rows, out = in + 1;
+	struct note *note = &tape->note[tape->count];
 
+	/* two at once are no note */
+	if (letter == 'P')
+		tape->count = tape->room;
+	if (tape->count == tape->room)
+		return;
+	tape->count++;
+	*note = (struct note){ .stage = (uint16_t)s };
+	if (letter == 'W') {
+		note->time = r->times->weight_grad[row->position];
+		number = 0;
+	} else if (letter == 'F') {
+		note->time = forward_time(r, row);
+		note->moves = row->forward_in;
+		in = row->first ? in : at - 1;
+		out = at;
+	} else {
+		note->time = backward_time(r, row, letter == 'B');
+		note->moves = row->backward_in;
+		in = row->last ? in : r->rows + at + 1;
+		out = r->rows + at;
+	}
+	number &= r->mask;
+	note->in = (uint16_t)((in << r->shift) + number);
+	note->out = (uint16_t)((out << r->shift) + number);
+}
+
+/* An item that just ran: in the list that somebody wants, or on the tape. */
+static void write_down(struct runner *r, int s, struct order_item item, int at)
+{
+	const struct row *row = &r->now.row[at];
+	bool forward = item.letter == 'F' || item.letter == 'P';
+	int number = forward ? row->forwards : row->backwards;
+
+	if (item.letter == 'W')
+		number = r->now.lane[s].weights[item.chunk];
+	number--;
 	if (r->list)
 		order_put(&r->order, s, item, number, r->list);
+	else
+		note_item(r, s, item.letter, at, number);
 }
 
 /* The weight gradient that was put off first, if it is its turn. */
@@ -204,8 +255,9 @@ static bool fill_gap(struct runner *r, int s, struct lane *lane)
 	row = row_of(r, s, chunk);
 	if (!fills_gap(r, lane, row))
 		return false;
-	list_item(r, s, 'W', chunk, lane->weights[chunk]);
 	run_weight(r, lane, row, chunk);
+	if (r->list)
+		write_down(r, s, (struct order_item){ 'W', (uint8_t)chunk }, row);
 	return true;
 }
 
@@ -228,22 +280,20 @@ static inline bool run_next(struct runner *r, int s, struct lane *lane)
 static bool run_stage(struct runner *r, int s)
 {
 	struct lane *lane = &r->now.lane[s];
-	struct order_item item;
-	bool any = false;
-	int number = 0;
+	bool written = r->list || r->tape.room > 0, any = false;
 
 	if (lane->item.letter == '\0' && lane->late == 0)
 		return false;
 	for (;; any = true) {
+		struct order_item item = lane->item;
+		int row = lane->row;
+
 		if (r->held_limit > 0 && lane->late > 0 && fill_gap(r, s, lane))
 			continue;
-		item = lane->item;
-		if (r->list)
-			number = number_of(r, lane);
 		if (!run_next(r, s, lane))
 			break;
-		if (item.letter != START)
-			list_item(r, s, item.letter, item.chunk, number);
+		if (written && item.letter != START)
+			write_down(r, s, item, row);
 		fetch(r, s, lane);
 	}
 	r->busy_lanes -= lane->item.letter == '\0' && lane->late == 0;
@@ -269,13 +319,27 @@ static bool run_all(struct runner *r)
 
 static bool take_state(struct runner *r, struct arena *arena, struct state *out)
 {
-	size_t rows = (size_t)r->rows, ends = rows << r->shift;
+	size_t rows = (size_t)r->rows, ends = (2 * rows + 2) << r->shift;
 
 	out->lane = arena_take(arena, (size_t)r->order.stages, sizeof *out->lane);
 	out->row = arena_take(arena, rows, sizeof *out->row);
 	out->forward = arena_take(arena, ends, sizeof *out->forward);
-	out->backward = arena_take(arena, ends, sizeof *out->backward);
-	return out->lane && out->row && out->forward && out->backward;
+	if (!out->forward)
+		return false;
+	memset(out->forward, 0, ends * sizeof *out->forward);
+	out->backward = out->forward + (rows << r->shift);
+	return out->lane && out->row;
+}
+
+/* What is left, where times decide nothing of the order. */
+static void take_tape(struct runner *r, struct arena *arena)
+{
+	size_t left = (arena->size - arena->used) / sizeof *r->tape.note;
+
+	if (left < 2 || r->order.rule->held_limit || r->list)
+		return;
+	r->tape.note = arena_take(arena, left - 1, sizeof *r->tape.note);
+	r->tape.most = (int)left - 1;
 }
 
 /* Room for as many ends as a stage may be ahead of its neighbour, and for states to
@@ -294,6 +358,7 @@ static bool take_room(struct runner *r, const struct arena *arena)
 			continue;
 		if (!take_state(r, &lent, &brief->kept))
 			brief->kept.lane = NULL;
+		take_tape(r, &lent);
 		return true;
 	}
 	lent = *arena;
@@ -327,6 +392,7 @@ static void start_all(struct runner *r)
 	r->busy_lanes = p;
 	r->sweeps = 0;
 	r->looks_back = !r->list;
+	r->tape.count = r->tape.room = r->tape.sweeps = 0;
 	for (int i = 0; i < MEMORIES; i++) {
 		struct memory *memory = &r->memory[i];
 

@@ -27,8 +27,25 @@ struct row {
 struct state {
 	struct lane *lane;
 	struct row *row;
-	/* ends of each row's latest items; as many each as there is room for */
+	/* ends of each row's latest items, as many each as there is room for. Behind
+	 * those backward lie what is always there (0), and what nobody waits for */
 	double *forward, *backward;
+};
+
+/* An item that ran: how long it takes its stage, and which ends it waited for and made,
+ * as places from state.forward on. */
+struct note {
+	double time;
+	uint16_t stage, in, out, moves; /* moves: the input comes from another stage */
+};
+
+/* What runs in the next sweeps, in its order: nothing in most of them. */
+struct tape {
+	struct note *note;
+	int most; /* notes that there is room for */
+	int count, room;
+	int sweeps;
+	struct memory *since; /* the state before */
 };
 
 /* A state kept to look back at. The first is kept anew after few sweeps, so that a
@@ -53,6 +70,7 @@ struct runner {
 	int busy_lanes; /* that have something left */
 	struct state now;
 	struct memory memory[MEMORIES];
+	struct tape tape;
 	double *start;
 	int32_t *peak;
 	double left_out; /* seconds */
