@@ -14,6 +14,7 @@ static const struct look plain = { .fore = -1, .back = -1 };
 struct heap {
 	struct look look;
 	int32_t first, last;
+	bool letters; /* not blanks alone */
 };
 
 static struct {
@@ -22,6 +23,7 @@ static struct {
 	struct wall wall;
 	struct heap heap[MOST_LOOKS];
 	int heaps;
+	struct look worn; /* for the heap that is painted */
 } paint;
 
 bool paint_resize(int width, int height)
@@ -89,9 +91,9 @@ int shape_bytes(const struct shape *shape)
 	return shape->code < 0x80 ? 1 : shape->code < 0x800 ? 2 : 3;
 }
 
-struct look paint_look(int number)
+struct look paint_worn(void)
 {
-	return paint.heap[number - 1].look;
+	return paint.worn;
 }
 
 struct shape paint_shape_at(int32_t at)
@@ -129,6 +131,8 @@ void paint_add(int at, const struct shape *shape)
 	paint.wall.code[at] = shape->code;
 	paint.wall.waits[at] = (uint8_t)number;
 	paint.wall.next[at] = PAINT_END;
+	if (shape->code != ' ')
+		heap->letters = true;
 	if (heap->first == PAINT_END)
 		heap->first = at;
 	else
@@ -138,42 +142,86 @@ void paint_add(int at, const struct shape *shape)
 
 /* --- looks ------------------------------------------------------------------- */
 
-/* Painted grounds before letters on them, letters on the terminal's own ground after
- * those; what is met first before the rest, which leaves short ways between them; the
- * plain look, with which a frame ends, last. */
+/* Painted grounds and the letters on them before letters on the terminal's own ground;
+ * the plain look, with which a frame ends, last. */
 static int rank(const struct heap *heap)
 {
 	const struct look *look = &heap->look;
 
 	if (look_is(*look, plain))
-		return 4;
-	if (look->back < 0 || look->reverse)
-		return look->bold ? 2 : 3;
-	return look->fore >= 0;
+		return 2;
+	return look->back < 0 || look->reverse;
 }
 
-static bool goes_before(const struct heap *a, const struct heap *b)
+/* Blanks alone: nobody sees what else is worn. */
+static bool is_bare(const struct heap *heap)
 {
-	int x = rank(a), y = rank(b);
+	const struct look *look = &heap->look;
 
-	return x != y ? x < y : a->first < b->first;
+	return look->back >= 0 && !heap->letters && !look->reverse && !look->underline;
+}
+
+static bool is_on(const struct heap *heap, const struct heap *ground)
+{
+	return heap->look.back == ground->look.back && !heap->look.reverse &&
+	       !heap->look.underline && heap != ground;
+}
+
+/* What is worn for a heap: of bare ground, what its letters wear, if it has some. */
+static struct look look_for(const struct heap *heap)
+{
+	struct look look = heap->look;
+
+	for (int i = 0; is_bare(heap) && i < paint.heaps; i++)
+		if (is_on(&paint.heap[i], heap) &&
+		    (look.fore < 0 || !paint.heap[i].look.bold))
+			look = paint.heap[i].look;
+	return look;
+}
+
+/* Letters wait for the ground below them, so that what is painted over later need not
+ * be left out. */
+static bool waits_for_ground(const struct heap *heap)
+{
+	for (int i = 0; i < paint.heaps && !is_bare(heap); i++)
+		if (paint.heap[i].first != PAINT_END && is_bare(&paint.heap[i]) &&
+		    is_on(heap, &paint.heap[i]))
+			return true;
+	return false;
+}
+
+/* The heap that is painted next: of the lowest rank, the one whose look is the nearest
+ * to what is worn, then the one that is met first. */
+static int next_heap(void)
+{
+	int best = -1, best_price = 0;
+
+	for (int i = 0; i < paint.heaps; i++) {
+		const struct heap *heap = &paint.heap[i];
+		int price;
+
+		if (heap->first == PAINT_END || waits_for_ground(heap))
+			continue;
+		price = (rank(heap) << 8) + pen_wear_length(look_for(heap));
+		if (best >= 0 &&
+		    (price > best_price ||
+		     (price == best_price && heap->first > paint.heap[best].first)))
+			continue;
+		best = i;
+		best_price = price;
+	}
+	return best;
 }
 
 void paint_all(void)
 {
-	uint8_t order[MOST_LOOKS];
+	for (int i; (i = next_heap()) >= 0;) {
+		int32_t first = paint.heap[i].first;
 
-	for (int i = 0; i < paint.heaps; i++) {
-		int at = i;
-
-		for (;
-		     at > 0 && goes_before(&paint.heap[i], &paint.heap[order[at - 1]]);
-		     at--)
-			order[at] = order[at - 1];
-		order[at] = (uint8_t)i;
+		paint.worn = look_for(&paint.heap[i]);
+		paint.heap[i].first = PAINT_END;
+		strokes_paint(&paint.wall, i + 1, first);
 	}
-	for (int i = 0; i < paint.heaps; i++)
-		strokes_paint(&paint.wall, order[i] + 1, paint.heap[order[i]].first);
 	pen_wear(plain);
 	paint.heaps = 0;
 }

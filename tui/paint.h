@@ -49,6 +49,8 @@ struct wall {
 	int32_t *next;
 };
 struct shape paint_shape_at(int32_t at);
-struct look paint_look(int number);
+/* What is worn for the cells that are painted now: their look, or one with more that is
+ * not seen on blanks. */
+struct look paint_worn(void);
 
 #endif

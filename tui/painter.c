@@ -164,20 +164,38 @@ static void erase_from(int x, const struct cell *row, int width, int y)
 
 /* --- a row ------------------------------------------------------------------- */
 
-/* A blank between two letters on its colour is written with them: of a blank only the
- * ground is seen. */
-static void join_letters(int x, int first, int width)
+/* Whether a blank that waits may be written with what its neighbour waits for: of a
+ * blank only the ground is seen. */
+static bool can_join(const struct target *blank, const struct target *beside)
 {
-	struct target *here = &painter.target[x];
-	const struct shape *left = &here[-1].shape, *right = &here[1].shape;
+	const struct look *look = &beside->shape.look;
 
-	if (x == first || x + 1 == width || here->shape.code != ' ' ||
-	    here->shape.look.back < 0 || here->shape.look.fore >= 0 ||
-	    !here[-1].differs || !here[1].differs || left->look.fore < 0 ||
-	    left->look.back != here->shape.look.back || left->look.reverse ||
-	    left->look.underline || !look_is(left->look, right->look))
-		return;
-	here->shape.look = left->look;
+	return beside->differs && look->back == blank->shape.look.back &&
+	       !look->reverse && !look->underline;
+}
+
+static bool is_ground(const struct target *target)
+{
+	return target->differs && target->shape.code == ' ' &&
+	       target->shape.look.fore < 0 && !target->shape.look.reverse &&
+	       !target->shape.look.underline;
+}
+
+/* Blanks beside letters are written with them, which saves the way to them. */
+static void join_blanks(int first, int width)
+{
+	for (int x = first + 1; x < width; x++) {
+		struct target *here = &painter.target[x];
+
+		if (is_ground(here) && can_join(here, here - 1))
+			here->shape.look = here[-1].shape.look;
+	}
+	for (int x = width - 2; x >= first; x--) {
+		struct target *here = &painter.target[x];
+
+		if (is_ground(here) && can_join(here, here + 1))
+			here->shape.look = here[1].shape.look;
+	}
 }
 
 /* Erases the end of a row where that pays, and notes which other cells differ. */
@@ -204,10 +222,10 @@ static void compare_row(int y)
 		erasure = find_erasure(first, width, y);
 	if (erasure >= 0)
 		erase_from(erasure, row, width, y);
+	join_blanks(first, width);
 	for (int x = first; x < width; x++) {
 		int columns = text_code_width(row[x].code);
 
-		join_letters(x, first, width);
 		if (painter.target[x].differs && row[x].code != 0 &&
 		    !(corner && x + columns >= width))
 			paint_add((int)start + x, &painter.target[x].shape);

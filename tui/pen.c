@@ -235,6 +235,50 @@ static int add_changes(char *out, size_t size, struct look from, struct look to)
 	return used;
 }
 
+static int digits(int number)
+{
+	return number < 10 ? 1 : number < 100 ? 2 : 3;
+}
+
+/* Bytes of add_colour(). */
+static int count_colour(int colour)
+{
+	if (colour < 0 || (colour < 8 && !pen.rgb))
+		return 3;
+	if (pen.rgb)
+		return 8 + digits(colour >> 16 & 255) + digits(colour >> 8 & 255) +
+		       digits(colour & 255);
+	return 6 + digits(colour);
+}
+
+/* Bytes of add_changes(). */
+static int count_changes(struct look from, struct look to)
+{
+	int bytes = 0;
+
+	if (from.bold != to.bold)
+		bytes += to.bold ? 2 : 3;
+	if (from.underline != to.underline)
+		bytes += to.underline ? 2 : 3;
+	if (from.reverse != to.reverse)
+		bytes += to.reverse ? 2 : 3;
+	if (from.fore != to.fore)
+		bytes += count_colour(to.fore);
+	if (from.back != to.back)
+		bytes += count_colour(to.back);
+	return bytes;
+}
+
+int pen_wear_length(struct look look)
+{
+	int from_now = count_changes(pen.look, look);
+	int from_plain = 2 + count_changes(plain, look);
+
+	if (from_now == 0)
+		return 0;
+	return 2 + (from_now < from_plain ? from_now : from_plain);
+}
+
 /* One sequence, from what is worn or from nothing, whichever is shorter. */
 static void wear_at_once(struct look look)
 {

@@ -33,6 +33,8 @@ void pen_sync(bool on);
 /* Nothing is worn, the screen is blank, the cursor is anywhere. */
 void pen_clear(void);
 void pen_wear(struct look look);
+/* Bytes that pen_wear() would take on a terminal of ECMA-48. */
+int pen_wear_length(struct look look);
 /* False: the terminal can show no look but the plain one. */
 bool pen_has_looks(void);
 struct look pen_look(void);

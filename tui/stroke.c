@@ -248,7 +248,7 @@ static void write_on(int x, int y)
 static void come_to(int x, int y)
 {
 	approach(x, y);
-	pen_wear(paint_look(strokes.number));
+	pen_wear(paint_worn());
 }
 
 /* Without what was written on the way to another. */
@@ -310,7 +310,7 @@ static int erasing_costs(const struct stroke *stroke)
 
 	if (stroke->code != ' ')
 		return NO_WAY;
-	erase = pen_erase_length(paint_look(strokes.number), count);
+	erase = pen_erase_length(paint_worn(), count);
 	return erase < 0 ? NO_WAY : erase - repeated(count);
 }
 
