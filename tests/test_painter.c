@@ -312,9 +312,56 @@ static void test_a_move_ends_where_it_is_to(void **state)
 		check_moves(terms[i]);
 }
 
+/* Changes of colour and attributes in these bytes. */
+static int count_changes(const char *bytes, size_t length)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (bytes[i] != '\033')
+			continue;
+		while (i < length &&
+		       (bytes[i] < 'A' || bytes[i] > 'z' || bytes[i] == '['))
+			i++;
+		count += i < length && bytes[i] == 'm';
+	}
+	return count;
+}
+
+/* Nodes of which all ranks were lit, a bar of colour each, and now every other one is:
+ * what is between two letters is written with them, and a letter wears its ground. */
+static void test_blanks_go_with_the_letters_beside_them(void **state)
+{
+	struct canvas canvas;
+	const char *bytes;
+	size_t length;
+	int status;
+
+	(void)state;
+	assert_int_equal(setupterm("xterm-256color", 1, &status), 0);
+	painter_begin();
+	assert_true(canvas_init(&canvas, 80, 24, GLYPHS_FULL, true));
+	canvas_fill(&canvas, (struct rect){ 10, 4, 8, 1 }, 0x2588, ROLE_DP);
+	canvas_text(&canvas, 18, 4, 1, ROLE_DP, "z");
+	painter_frame(&canvas, PALETTE_256_DARK, &length);
+	canvas_text(&canvas, 10, 4, 8, ROLE_QUIET, "a . b . ");
+	bytes = painter_frame(&canvas, PALETTE_256_DARK, &length);
+	assert_non_null(memmem(bytes, length, "a . b . ", 8));
+	/* a bar with a letter, beside one without: two grounds, one ink */
+	canvas_text(&canvas, 10, 6, 7, ROLE_DP, "   7   ");
+	canvas_highlight(&canvas, (struct rect){ 10, 6, 7, 1 }, ROLE_EP, false, false);
+	canvas_fill(&canvas, (struct rect){ 10, 8, 7, 1 }, 0x2588, ROLE_EP);
+	bytes = painter_frame(&canvas, PALETTE_256_DARK, &length);
+	assert_int_equal(count_changes(bytes, length), 2); /* and back to plain */
+	canvas_free(&canvas);
+	painter_end();
+	del_curterm(cur_term);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_blanks_go_with_the_letters_beside_them),
 		cmocka_unit_test(test_the_screen_shows_the_canvas),
 		cmocka_unit_test(test_large_frames_end_with_what_may_follow),
 		cmocka_unit_test(test_a_move_ends_where_it_is_to),

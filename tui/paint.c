@@ -65,9 +65,14 @@ void paint_start(const struct canvas *canvas, enum palette palette)
  * nobody sees what it would be written with. */
 struct shape paint_shape(const struct cell *cell)
 {
-	struct shape shape = { cell->code, theme_look(cell, paint.palette) };
+	struct shape shape = { cell->code, plain };
 	struct look *look = &shape.look;
 
+	/* most cells are these */
+	if (cell->code == ' ' && cell->back == ROLE_DEFAULT && !cell->reverse &&
+	    !cell->underline && paint.palette != PALETTE_MONO)
+		return shape;
+	*look = theme_look(cell, paint.palette);
 	if (!pen_has_looks())
 		*look = plain;
 	if (shape.code == 0x2588 && look->fore >= 0 && !look->reverse) {

@@ -122,6 +122,13 @@ static int put_byte(int byte)
 	return byte;
 }
 
+static void put_number(int number)
+{
+	if (number >= 10)
+		put_number(number / 10);
+	put_byte('0' + number % 10);
+}
+
 static void put_text(const char *text)
 {
 	for (; *text != '\0'; text++)
@@ -437,15 +444,15 @@ void pen_erase(int count)
 static void put_often(const char *text, int width, int times)
 {
 	int rest = times - 1, most = width - 2 - (pen.x + 1);
-	char again[16];
 
 	put_text(text);
 	if (most > rest)
 		most = rest;
-	snprintf(again, sizeof again, "\033[%db", most);
-	if (pen.repeats && (text[1] == '\0' || pen.repeats_all) &&
-	    most * (int)strlen(text) > (int)strlen(again)) {
-		put_text(again);
+	if (pen.repeats && (text[1] == '\0' || pen.repeats_all) && most > 0 &&
+	    most * (int)strlen(text) > 3 + digits(most)) {
+		put_text("\033[");
+		put_number(most);
+		put_byte('b');
 		rest -= most;
 	}
 	while (rest-- > 0)
@@ -465,16 +472,17 @@ void pen_repeat_all(bool all)
 void pen_write(uint32_t code, int columns, int width, int times)
 {
 	wchar_t wide = (wchar_t)code;
-	char text[MB_LEN_MAX + 1];
+	char text[MB_LEN_MAX + 1] = { (char)code };
 	mbstate_t state = { 0 };
-	size_t length;
+	size_t length = 1;
 
 	/* A character that this C library cannot place would shift the row. */
 	if (code > 0x7e && wcwidth(wide) != columns) {
 		wide = L'?';
 		columns = 1;
 	}
-	length = wcrtomb(text, wide, &state);
+	if (code > 0x7e)
+		length = wcrtomb(text, wide, &state);
 	if (length == (size_t)-1)
 		text[0] = '?', length = 1;
 	text[length] = '\0';

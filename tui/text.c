@@ -38,10 +38,11 @@ static const struct range wide[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The ranges rise. */
 static bool is_in(uint32_t code, const struct range *range, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		if (code >= range[i].first && code <= range[i].last)
+	for (size_t i = 0; i < count && code >= range[i].first; i++)
+		if (code <= range[i].last)
 			return true;
 	return false;
 }

@@ -87,8 +87,8 @@ void tour_improve(int *order, int count, int (*step)(int from, int to))
 	tour.order = order;
 	tour.count = count;
 	tour.step = step;
-	if (better)
-		memset(tour.known, 0xff, sizeof tour.known);
+	for (int from = 0; better && from <= count; from++)
+		memset(tour.known[from], 0xff, (size_t)count * sizeof **tour.known);
 	for (int pass = 0; pass < PASSES && better; pass++) {
 		better = false;
 		for (int places = 1; places <= LONGEST; places++)
