@@ -17,6 +17,8 @@ static struct {
 	int (*step)(int from, int to);
 	int16_t known[TOUR_MOST + 1]
 		     [TOUR_MOST]; /* steps that were asked; -1: not yet */
+	/* nothing pays for so many places from this one on, nor has since changed */
+	bool settled[LONGEST + 1][TOUR_MOST];
 } tour;
 
 /* Behind the last place there is nowhere to go. */
@@ -54,6 +56,17 @@ static void move_places(int at, int places, int behind)
 	memcpy(order + behind + 1 - places, moved, (size_t)places * sizeof *moved);
 }
 
+/* The places around this one stand otherwise now. */
+static void unsettle(int at)
+{
+	int first = at - LONGEST > 0 ? at - LONGEST : 0;
+	int end = at + LONGEST < tour.count ? at + LONGEST : tour.count;
+
+	for (int i = first; i < end; i++)
+		for (int places = 1; places <= LONGEST; places++)
+			tour.settled[places][tour.order[i]] = false;
+}
+
 /* Puts them where that saves most; false: it saves nothing anywhere. */
 static bool improve(int at, int places)
 {
@@ -75,9 +88,13 @@ static bool improve(int at, int places)
 		best = gain;
 		where = i;
 	}
-	if (best > 0)
-		move_places(at, places, where);
-	return best > 0;
+	tour.settled[places][first] = best == 0;
+	if (best == 0)
+		return false;
+	move_places(at, places, where);
+	unsettle(at);
+	unsettle(where);
+	return true;
 }
 
 void tour_improve(int *order, int count, int (*step)(int from, int to))
@@ -87,12 +104,14 @@ void tour_improve(int *order, int count, int (*step)(int from, int to))
 	tour.order = order;
 	tour.count = count;
 	tour.step = step;
+	memset(tour.settled, 0, sizeof tour.settled);
 	for (int from = 0; better && from <= count; from++)
 		memset(tour.known[from], 0xff, (size_t)count * sizeof **tour.known);
 	for (int pass = 0; pass < PASSES && better; pass++) {
 		better = false;
 		for (int places = 1; places <= LONGEST; places++)
 			for (int at = 0; at + places <= count; at++)
-				better |= improve(at, places);
+				better |= !tour.settled[places][order[at]] &&
+					  improve(at, places);
 	}
 }
