@@ -16,6 +16,33 @@
 #undef lines
 #undef columns
 
+/* A sanitizer has an allocator of its own. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+
+/* Calls until one fails; none where it is 0. */
+static int left;
+#ifndef SANITIZED
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+
+void *malloc(size_t size)
+{
+	return left > 0 && --left == 0 ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return left > 0 && --left == 0 ? NULL : __libc_calloc(count, size);
+}
+#endif
+
 enum { FRAMES = 150 };
 
 static int clamp(int value, int least, int most)
@@ -358,6 +385,42 @@ static void test_blanks_go_with_the_letters_beside_them(void **state)
 	del_curterm(cur_term);
 }
 
+/* Whichever call of a change of size fails, the next frame is whole, of whatever size.
+ */
+static void test_memory_that_ends(void **state)
+{
+	static const int sizes[][2] = { { 40, 10 }, { 200, 60 }, { 20, 5 } };
+	struct canvas canvas = { 0 };
+	size_t length;
+	int status, failed = 0;
+
+	(void)state;
+	assert_int_equal(setupterm("xterm-256color", 1, &status), 0);
+	painter_begin();
+	for (int i = 0; i < 3 * 3 * 8; i++) {
+		const int *first = sizes[i % 3], *then = sizes[i / 3 % 3];
+
+		assert_true(canvas_resize(&canvas, first[0], first[1]));
+		assert_non_null(painter_frame(&canvas, PALETTE_256, &length));
+		assert_true(canvas_resize(&canvas, 60, 30));
+		left = 1 + i / 9;
+		failed += !painter_frame(&canvas, PALETTE_256, &length);
+		left = 0;
+		assert_true(canvas_resize(&canvas, then[0], then[1]));
+		draw_anything(&canvas, 20);
+		assert_non_null(painter_frame(&canvas, PALETTE_256, &length));
+		assert_true(length > 0);
+		assert_true(canvas_resize(&canvas, 60, 30));
+		assert_non_null(painter_frame(&canvas, PALETTE_256, &length));
+	}
+#ifndef SANITIZED
+	assert_in_range(failed, 5 * 9, 8 * 9);
+#endif
+	canvas_free(&canvas);
+	painter_end();
+	del_curterm(cur_term);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_the_screen_shows_the_canvas),
 		cmocka_unit_test(test_large_frames_end_with_what_may_follow),
 		cmocka_unit_test(test_a_move_ends_where_it_is_to),
+		cmocka_unit_test(test_memory_that_ends),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

@@ -256,10 +256,14 @@ static bool resize(const struct canvas *canvas)
 {
 	int width = canvas->width, height = canvas->height;
 
-	return paint_resize(width, height) &&
-	       canvas_resize(&painter.shown, width, height) &&
-	       canvas_resize(&painter.before, width, height) &&
-	       canvas_resize(&painter.part, width, height);
+	if (paint_resize(width, height) &&
+	    canvas_resize(&painter.shown, width, height) &&
+	    canvas_resize(&painter.before, width, height) &&
+	    canvas_resize(&painter.part, width, height))
+		return true;
+	/* what has a size passes for all of them when the next frame comes */
+	canvas_free(&painter.shown);
+	return false;
 }
 
 static bool begin_whole(const struct canvas *canvas)
