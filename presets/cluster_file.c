@@ -75,6 +75,7 @@ static const struct field fields[] = {
 	COUNT("gpus", gpus),
 	COUNT("gpus_per_node", gpus_per_node),
 	{ "torus", FIELD_BOOL, C(torus), 0, NULL },
+	COUNT("domain.lines", link[LINK_DOMAIN].lines),
 	NUMBER("price_per_gpu_hour", price_per_gpu_hour, 0),
 	NUMBER("host_watts_per_gpu", host_watts_per_gpu, 0),
 	NUMBER("host_gib_per_gpu", host_bytes_per_gpu, 1073741824.0),

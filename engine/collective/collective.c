@@ -69,6 +69,18 @@ static void lay_on_axes(const struct fabric *fabric, const struct group *group,
 	}
 }
 
+/* Lines of a member over those that carry a call. Of a torus a message takes one of two
+ * on each axis; of a mesh a group has as many as members beside one. */
+static double lines_spare(const struct cluster *c, const struct call *call)
+{
+	double lines = (double)c->link[LINK_DOMAIN].lines;
+	double used = call->kind == COLLECTIVE_SEND ? 1 : call->g - 1;
+
+	if (call->axes > 0)
+		return call->kind == COLLECTIVE_SEND ? 2 * call->A : 1;
+	return used >= 1 && lines > used ? lines / used : 1;
+}
+
 void call_find(const struct fabric *fabric, const struct group *group,
 	       enum collective_kind kind, double n, double r, struct call *out)
 {
@@ -93,6 +105,7 @@ void call_find(const struct fabric *fabric, const struct group *group,
 	out->N = group->link == LINK_DOMAIN ? 1 : ceil(out->p / out->g);
 	if (c->torus && group->link == LINK_DOMAIN)
 		lay_on_axes(fabric, group, out);
+	out->spare = lines_spare(c, out);
 }
 
 void unit_formula(const struct unit *unit, enum collective_kind kind,

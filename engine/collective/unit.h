@@ -30,6 +30,9 @@ struct call {
 	double A, U, H, D; /* axes, at least 1; of them, those that the group lies
 			      along; hops half-way round all of these; ranks along the
 			      longest */
+	double spare; /* lines of a member inside the domain over those that the call
+			 can use, at least 1: of a mesh one to each of the group, of a
+			 message one */
 };
 
 /* What a member does. near_bytes go at the rate of its links inside the domain,
@@ -106,13 +109,15 @@ static inline bool unit_applies(const struct unit *unit, const struct call *call
 	       (call->axes == 0 || unit->on_torus) &&
 	       (!unit->applies || unit->applies(call));
 }
-/* What it does for such a call. */
+/* What it does for such a call. Bytes inside the domain count as often as lines idle
+ * beside each that carries them: their rate is that of all lines. */
 static inline void unit_does(const struct unit *unit, const struct call *call,
 			     struct unit_work *out)
 {
 	unit->work[call->kind]->value(call, out);
 	if (!(out->sent_bytes > 0))
 		out->sent_bytes = out->near_bytes + out->far_bytes;
+	out->near_bytes *= call->spare;
 }
 /* The formula of one member of its work, "near_steps", in words of the language; "0"
  * where it is not stated. */

@@ -1,5 +1,7 @@
 /* algorithm.c - what a call of Traffic takes by each algorithm. */
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "engine/collective/seconds.h"
 #include "engine/explain/row.h"
@@ -81,6 +83,7 @@ OF(axes, call.A)
 OF(used_axes, call.U)
 OF(axis_hops, call.H)
 OF(longest_axis, call.D)
+OF(spare_lines, call.spare)
 
 static double seconds(const struct asked *a)
 {
@@ -218,6 +221,14 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	explain_traffic_name(a, row);
 	unit_formula(account_of(a).unit, explain_traffic_row(a)->kind, member,
 		     out->formula);
+	if (spare_lines(a) > 1 && strcmp(member, "near_bytes") == 0 &&
+	    strcmp(out->formula, "0") != 0) {
+		char stated[FORMULA_MAX_TEXT];
+
+		snprintf(stated, sizeof stated, "%s", out->formula);
+		out->formula[0] = '\0';
+		explain_say(out, "spare * (%s)", stated);
+	}
 	out->source = algorithm_source(a->algorithm);
 	if (formula_uses(out->formula, "n"))
 		explain_from(a, out, "n", "payload", "%s.call_bytes", row);
@@ -233,6 +244,8 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	own(a, out, "U", "axes that the group lies along", "used_axes");
 	own(a, out, "H", "hops half-way round these", "axis_hops");
 	own(a, out, "D", "ranks along the longest", "longest_axis");
+	own(a, out, "spare", "lines of a rank over those that carry this",
+	    "spare_lines");
 	own(a, out, "L", "lg p, rounded up", "lg_ranks_up");
 	own(a, out, "l", "lg p, rounded down", "lg_ranks_down");
 	own(a, out, "G", "lg g, rounded up", "lg_domain_ranks");
@@ -259,8 +272,11 @@ static void sent_bytes_terms(const struct asked *a, struct explanation *out)
 	if (out->terms > 0)
 		return;
 	out->formula[0] = '\0';
-	explain_say(out, "near_bytes + far_bytes");
+	explain_say(out, spare_lines(a) > 1 ? "near_bytes / spare + far_bytes"
+					    : "near_bytes + far_bytes");
 	own(a, out, "near_bytes", "inside the domain", "near_bytes");
+	own(a, out, "spare", "lines of a rank over those that carry this",
+	    "spare_lines");
 	own(a, out, "far_bytes", "across the network", "far_bytes");
 }
 
@@ -402,6 +418,8 @@ const struct explain_node explain_algorithm[] = {
 	FACT("used_axes", "Axes that the group lies along", used_axes),
 	FACT("axis_hops", "Hops half-way round its axes", axis_hops),
 	FACT("longest_axis", "Ranks along its longest axis", longest_axis),
+	FACT("spare_lines", "Lines of a rank over those that carry the call",
+	     spare_lines),
 	FACT("lg_ranks_up", "lg of the ranks, rounded up", up),
 	FACT("lg_ranks_down", "lg of the ranks, rounded down", down),
 	FACT("lg_domain_ranks", "lg of the ranks in a domain, rounded up", up_inside),

@@ -100,11 +100,14 @@ enum link_level {
 
 struct link {
 	char name[24];
-	int64_t span;              /* accelerators joined; 0 = the whole cluster */
-	double bytes_per_second;   /* per accelerator, per direction, nominal */
-	double efficiency;         /* plateau bus bandwidth over nominal */
-	double latency_seconds;    /* of one hop of a collective */
-	double oversubscription;   /* >= 1; LINK_UPPER */
+	int64_t span;            /* accelerators joined; 0 = the whole cluster */
+	double bytes_per_second; /* per accelerator, per direction, nominal */
+	double efficiency;       /* plateau bus bandwidth over nominal */
+	double latency_seconds;  /* of one hop of a collective */
+	double oversubscription; /* >= 1; LINK_UPPER */
+	/* LINK_DOMAIN: lines of each member, each to another one, where no switch
+	 * stands between them: bytes_per_second is that of all; 0 = a switch */
+	int64_t lines;
 	bool in_network_reduction; /* LINK_DOMAIN: NVLS; LINK_NETWORK: SHARP */
 };
 
