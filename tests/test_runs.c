@@ -168,6 +168,30 @@ static void facts_about_a_job_are_no_inputs(void **state)
 	runs_free(&without);
 }
 
+/* Two runs of one plan, whatever their versions, are repeats; one knob apart they are
+ * two layouts. */
+static void runs_of_one_plan_are_repeats(void **state)
+{
+	char runs[4096], other[1024], third[1024];
+	struct run_scores scores = { 0 };
+	struct run_set set;
+
+	(void)state;
+	snprintf(other, sizeof other, "%s", good_run);
+	memcpy(strstr(other, "one"), "two", 3);
+	snprintf(third, sizeof third, "%s", good_run);
+	memcpy(strstr(third, "mbs: 1"), "mbs: 2", 6);
+	snprintf(runs, sizeof runs, "%s%s%s", good_run, third, other);
+	parse(&set, runs);
+	assert_true(runs_score(&set, &scores));
+	assert_int_equal(scores.rows[1].ranking, scores.rows[0].ranking);
+	assert_int_equal(scores.rows[0].layout, 1);
+	assert_int_equal(scores.rows[1].layout, 0);
+	assert_int_equal(scores.rows[2].layout, 1);
+	run_scores_free(&scores);
+	runs_free(&set);
+}
+
 static void every_name_of_a_stack_is_that_stack(void **state)
 {
 	static const char *const names[][2] = {
@@ -337,6 +361,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_holds_no_runs_is_refused),
 		cmocka_unit_test(facts_about_a_job_are_no_inputs),
 		cmocka_unit_test(a_shape_without_vocabulary_is_completed),
+		cmocka_unit_test(runs_of_one_plan_are_repeats),
 		cmocka_unit_test(every_name_of_a_stack_is_that_stack),
 		cmocka_unit_test(words_of_sources_turn_knobs),
 		cmocka_unit_test(megatrons_arguments_are_read_whole),

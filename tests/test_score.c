@@ -169,6 +169,32 @@ static void regret_is_the_price_of_the_choice(void **state)
 	assert_close(score.ranking.top1_regret, 0.5, 1e-9);
 }
 
+/* Repeats of one plan are one layout with the median of what they measured: nothing
+ * that is told can choose between them, and alone they are no contest. */
+static void repeats_of_a_layout_are_one(void **state)
+{
+	struct score_run runs[] = { timed(30, 5), timed(10, 5), timed(11, 5),
+				    timed(12, 6), timed(20, 9), timed(40, 10) };
+	struct score score;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		runs[i].layout = 1;
+	assert_true(score_runs(runs, 6, -1, &score));
+	assert_int_equal(score.ranking.groups, 1);
+	assert_int_equal(score.ranking.runs, 4);
+	assert_close(score.ranking.tau, 1, 1e-9);
+	assert_true(fabs(score.ranking.top1_regret) < 1e-12);
+	/* what was not measured is not among them */
+	runs[1].scores_time = false;
+	assert_true(score_runs(runs, 6, -1, &score));
+	assert_close(score.ranking.tau, 2.0 / 6, 1e-9);
+	for (int i = 0; i < 6; i++)
+		runs[i].layout = 1;
+	assert_true(score_runs(runs, 6, -1, &score));
+	assert_int_equal(score.ranking.groups, 0);
+}
+
 static void total_is_the_median_of_the_sources(void **state)
 {
 	struct score_run runs[] = {
@@ -201,6 +227,7 @@ int main(void)
 		cmocka_unit_test(runs_calibrate_their_machine),
 		cmocka_unit_test(fit_is_a_confusion_matrix),
 		cmocka_unit_test(regret_is_the_price_of_the_choice),
+		cmocka_unit_test(repeats_of_a_layout_are_one),
 		cmocka_unit_test(total_is_the_median_of_the_sources),
 	};
 

@@ -254,7 +254,34 @@ static void rank_group(const double *measured, const double *predicted, int n,
 	out->top3_regret += regret(measured, predicted, n, 3);
 }
 
-/* scratch has room for 2 * count values. */
+static bool ranks(const struct score_run *run, int group, int source, struct pair *pair)
+{
+	return run->ranking == group && (source < 0 || run->source == source) &&
+	       time_pair(run, pair);
+}
+
+/* The layout of run i and its repeats behind it: the median of what they measured, by
+ * way of `list`, which has room for all. 0 where one before it stands for it. */
+static double layout_seconds(const struct score_run *runs, int count, int source, int i,
+			     double *list)
+{
+	int group = runs[i].ranking, n = 0;
+	struct pair pair;
+
+	if (runs[i].layout == 0)
+		return ranks(&runs[i], group, source, &pair) ? pair.measured : 0;
+	for (int k = 0; k < count; k++) {
+		if (runs[k].layout != runs[i].layout ||
+		    !ranks(&runs[k], group, source, &pair))
+			continue;
+		if (k < i)
+			return 0;
+		list[n++] = pair.measured;
+	}
+	return score_quantile(list, n, 0.5);
+}
+
+/* scratch has room for 3 * count values. */
 static void score_ranking(const struct score_run *runs, int count, int source,
 			  double *scratch, struct score_ranking *out)
 {
@@ -270,11 +297,12 @@ static void score_ranking(const struct score_run *runs, int count, int source,
 		for (int i = 0; i < count; i++) {
 			struct pair pair;
 
-			if (runs[i].ranking != g || !time_pair(&runs[i], &pair) ||
-			    (source >= 0 && runs[i].source != source))
+			if (!ranks(&runs[i], g, source, &pair))
 				continue;
-			scratch[n] = pair.measured;
-			scratch[count + n++] = pair.predicted;
+			scratch[n] = layout_seconds(runs, count, source, i,
+						    scratch + 2 * count);
+			scratch[count + n] = pair.predicted;
+			n += scratch[n] > 0;
 		}
 		rank_group(scratch, scratch + count, n, out);
 	}
@@ -287,7 +315,7 @@ static void score_ranking(const struct score_run *runs, int count, int source,
 
 bool score_runs(const struct score_run *runs, int count, int source, struct score *out)
 {
-	double *scratch = malloc(sizeof *scratch * (2 * (size_t)count + 1));
+	double *scratch = malloc(sizeof *scratch * (3 * (size_t)count + 1));
 	struct chosen all = { runs, count, source };
 
 	memset(out, 0, sizeof *out);

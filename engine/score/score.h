@@ -48,6 +48,8 @@ struct score_run {
 	bool experts; /* of a mixture: met apart from dense models */
 	double share[SCALE_COUNT]; /* of the step, see struct calibration_run */
 	int ranking; /* runs of one model, machine, GPUs, sequence and batch share it */
+	int layout;  /* of the same, those that differ in nothing that is told: repeats
+		      * of one plan; 0 = like no other */
 	bool predicted; /* there is a prediction: the plan was legal */
 	bool scores_time, scores_memory, scores_fit; /* what it may be scored on */
 	double measured_seconds, predicted_seconds, low_seconds, high_seconds;
@@ -75,7 +77,8 @@ struct score_fit {
 	double brier;             /* mean squared error of the fit probability */
 };
 
-/* Means over the groups of at least SCORE_RANKING_RUNS runs. Regret: measured
+/* Means over the groups of at least SCORE_RANKING_RUNS layouts; repeats of one have the
+ * median of what they measured, for between them nothing can choose. Regret: measured
  * time of the best of the k fastest predicted, over the truly best, less one. */
 struct score_ranking {
 	int groups, runs;

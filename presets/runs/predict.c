@@ -200,6 +200,31 @@ static int contest(const struct run_set *set, const struct score_run *rows, int 
 	return i;
 }
 
+static bool same_layout(const struct scenario *a, const struct scenario *b)
+{
+	for (int k = 0; k < knob_count(); k++) {
+		const struct knob *knob = &knob_table[k];
+
+		if ((knob_applies(a, knob) || knob_applies(b, knob)) &&
+		    !knob_same(a, b, knob))
+			return false;
+	}
+	return true;
+}
+
+/* Runs of a contest that no knob and no release tells apart get one number: that of the
+ * first of them, from 1. */
+static void number_layout(const struct run_set *set, struct score_run *rows, int i)
+{
+	for (int k = rows[i].ranking; k < i; k++)
+		if (rows[k].ranking == rows[i].ranking &&
+		    rows[k].predicted_seconds == rows[i].predicted_seconds &&
+		    same_layout(&set->run[k].scenario, &set->run[i].scenario)) {
+			rows[k].layout = rows[i].layout = k + 1;
+			return;
+		}
+}
+
 bool runs_score(const struct run_set *set, struct run_scores *out)
 {
 	struct estimate *estimate = calloc(1, sizeof *estimate);
@@ -217,6 +242,8 @@ bool runs_score(const struct run_set *set, struct run_scores *out)
 					 out->rows[i].share);
 		if (set->run[i].scores_time && set->run[i].readable)
 			out->rows[i].ranking = contest(set, out->rows, i);
+		if (out->rows[i].ranking >= 0 && out->rows[i].predicted)
+			number_layout(set, out->rows, i);
 	}
 	for (int k = 0; good && k < set->sources; k++)
 		good = score_runs(out->rows, set->count, k, &out->source[k]) &&
