@@ -159,6 +159,46 @@ static void test_counted_is_executed(void **state)
 		     now.flops_per_token - 6.0 * 32 * 4096 * 32 * 128, 1e-4);
 }
 
+/* The n-th call of that name of a layer's mixer: its bytes, 0 where there is none. */
+static double mixer_call(const struct graph *graph, const char *name, int n)
+{
+	for (int i = 0; i < graph->mixer_count; i++)
+		if (strcmp(graph->item[i].name, name) == 0 && n-- == 0)
+			return graph->item[i].payload_bytes;
+	return 0;
+}
+
+/* Heads that expand from latents are split by columns: their adapters take the latents
+ * where the frozen layer hands them on by pieces, and their inner columns meet. The
+ * matrices that make the latents are whole on every rank and send nothing. */
+static void test_adapters_beside_latents(void **state)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct mesh mesh;
+	struct scenario s;
+
+	(void)state;
+	case_mla(&s);
+	s.plan.tp = 2;
+	s.plan.sp = s.plan.tp_overlap = true;
+	s.plan.lora_rank = 8;
+	s.stack.splits_adapters = true;
+	mesh_build(&s, &mesh);
+	graph_context(&s, &mesh, &context);
+	graph_layer(&context, 0, &graph);
+	const double rows = context.tokens * 2;
+
+	assert_close(mixer_call(&graph, "adapter's input", 0), rows * 1536, 1e-12);
+	assert_close(mixer_call(&graph, "adapter's input", 1), rows * 512, 1e-12);
+	assert_true(mixer_call(&graph, "adapter's input", 2) == 0);
+	for (int n = 0; n < 3; n++)
+		assert_close(mixer_call(&graph, "adapter's inner output", n), rows * 8,
+			     1e-12);
+	assert_true(mixer_call(&graph, "adapter's inner output", 3) == 0);
+	assert_close(mixer_call(&graph, "adapter's output", 0), rows * 7168, 1e-12);
+}
+
 /* Adam's 34 bytes a weight and the norm's 4 for adapters alone, and of the fixed times
  * of a step and of its layers the share that trains. */
 static void test_a_frozen_weight_has_no_optimizer(void **state)
@@ -380,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_adapters_grow_with_their_rank),
 		cmocka_unit_test(test_flops_by_hand),
 		cmocka_unit_test(test_explain_tells_the_definition),
+		cmocka_unit_test(test_adapters_beside_latents),
 		cmocka_unit_test(test_the_operators_have_the_model_s_adapters),
 		cmocka_unit_test(test_counted_is_executed),
 		cmocka_unit_test(test_a_frozen_weight_has_no_optimizer),

@@ -12,7 +12,8 @@
 struct beside {
 	const struct graph_context *context;
 	struct graph *graph;
-	double inner, wide; /* bytes of r and of hidden columns of all rows */
+	double inner, wide; /* bytes of r columns of all rows, and of what is whole:
+			     * the frozen matrix's input or its output */
 };
 
 static void call(const struct beside *b, const char *name, enum collective_kind kind,
@@ -69,17 +70,19 @@ static void rows(const struct beside *b)
 void graph_adapter_calls(const struct graph_context *c, const struct shapes *shapes,
 			 const struct shape *shape, struct graph *graph)
 {
-	const struct beside b = { c, graph, shape->rows * c->adapter_rank * c->width,
-				  shape->rows * (double)c->scenario->model.hidden *
-					  c->width };
 	const struct shape *last = &shapes->item[shapes->count - 1];
+	struct beside b = { c, graph, shape->rows * c->adapter_rank * c->width, 0 };
+	bool entered = shape > shapes->item && shape[-1].kind == SHAPE_ENTER;
+	bool leaves = shape < last && shape[1].kind == SHAPE_LEAVE;
 
 	if (!c->frozen || c->adapter_rank <= 0 || c->mesh->tp < 2 ||
 	    !c->scenario->stack.splits_adapters)
 		return;
-	/* others are whole on every rank */
-	if (shape > shapes->item && shape[-1].kind == SHAPE_ENTER)
+	b.wide = shape->rows * c->width * (leaves ? shape->columns : shape->inner);
+	/* heads expand from latents as from any input; others are whole on every rank
+	 */
+	if (entered || shape->part == PART_EXPANSION)
 		columns(&b);
-	else if (shape < last && shape[1].kind == SHAPE_LEAVE)
+	else if (leaves)
 		rows(&b);
 }

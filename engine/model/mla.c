@@ -52,8 +52,12 @@ static void draw_up(const struct attention *a, double h, const struct share *sha
 	double count = out->mixing.heads, qk = out->mixing.query_dim;
 	double nope = (double)a->nope_dim, v = out->mixing.value_dim;
 	double rank = (double)a->kv_rank;
-	struct shape *shape =
-		shape_linear(out, "query up", share->rows, count * qk,
+	struct shape *shape;
+
+	/* queries that have no latent are made of the whole input */
+	if (a->query_rank <= 0)
+		shape_add(out, SHAPE_ENTER, "attention input", share->rows, h);
+	shape = shape_linear(out, "query up", share->rows, count * qk,
 			     a->query_rank > 0 ? (double)a->query_rank : h);
 
 	shape->saved = count * qk;

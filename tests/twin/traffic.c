@@ -100,7 +100,8 @@ static void mix(const struct run *r, const struct layer_kind *kind)
 		kv += i * p->tp / a->kv_heads == r->rank.tp;
 	if (kind->mixer == MIXER_MLA) {
 		latents(r, a);
-		around_tp(r, 0, 1);
+		/* queries without a latent are made of the whole input */
+		around_tp(r, a->query_rank == 0, 1);
 		context(r, heads, heads, wide, wide);
 		return;
 	}
