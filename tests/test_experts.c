@@ -209,6 +209,9 @@ static void test_grouped_gemms_take_as_long_as_measured(void **state)
 	assert_close(few->forward_seconds, 1725e-6, 0.2);
 	assert_close(few->weight_grad_seconds, 3678e-6, 0.35);
 	assert_true(few->weight_grad_seconds > 1.5 * few->forward_seconds);
+	/* 16 rows more of each expert, a multiplication and an addition a weight */
+	assert_close(few->padding_flops, 2.0 * 16 * 160 * 3072 * 5120, 1e-12);
+	assert_close(few->forward_flops, 2.0 * 154 * 160 * 3072 * 5120, 1e-12);
 	const struct graph_operator *many =
 		graph_linear(&context, &graph, "many", 8 * 9832, 3072, 5120, false, 8);
 	const struct graph_operator *plain =

@@ -104,6 +104,31 @@ static void memory_is_the_sum_of_its_parts(void **state)
 	assert_close(m->kv_bytes, 64.0 * (2048 + 256) * 327680 / 8, 1e-3);
 }
 
+/* Where stages do not divide the layers, the fullest has one more: of Llama 3's 32 over 5
+ * it has 7, over 8 just 4. A layer has 4096 x (4096 + 2 x 1024) weights of queries, keys
+ * and values, 4096^2 behind them, 3 x 4096 x 14336 of the MLP and two norms
+ * (arXiv 2407.21783, table 3). */
+static void the_fullest_stage_has_a_layer_more(void **state)
+{
+	double layer = 4096.0 * (4096 + 2 * 1024) + 4096.0 * 4096 +
+		       3.0 * 4096 * 14336 + 2 * 4096;
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3-8b", "dgx-h100", "vllm");
+	turn(&s, "tp", "1");
+	turn(&s, "gpus", "8");
+	turn(&s, "pp", "8");
+	serve_estimate(&s, &other);
+	turn(&s, "gpus", "5");
+	turn(&s, "pp", "5");
+	serve_estimate(&s, &now);
+	assert_true(now.legal && other.legal);
+	assert_close(now.memory.weights_bytes - other.memory.weights_bytes,
+		     3 * layer * 2, 1e-9);
+	assert_close(now.memory.kv_bytes / other.memory.kv_bytes, 7.0 / 4, 1e-9);
+}
+
 /* Reading weights and cache can't be faster than memory, computing not than the peak.
  */
 static void passes_respect_the_hardware(void **state)
@@ -523,6 +548,7 @@ int main(void)
 		cmocka_unit_test(caches_are_as_large_as_published),
 		cmocka_unit_test(latent_experts_are_lighter),
 		cmocka_unit_test(memory_is_the_sum_of_its_parts),
+		cmocka_unit_test(the_fullest_stage_has_a_layer_more),
 		cmocka_unit_test(passes_respect_the_hardware),
 		cmocka_unit_test(more_requests_take_longer_and_give_more),
 		cmocka_unit_test(speculation_yields_what_its_paper_says),

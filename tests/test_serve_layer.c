@@ -53,6 +53,15 @@ static const struct pass_operator *named(const char *name)
 	return NULL;
 }
 
+static double payload(const char *name)
+{
+	for (int i = 0; i < layer.traffic_count; i++)
+		if (strcmp(layer.traffic[i].what, name) == 0)
+			return layer.traffic[i].payload_bytes;
+	fail_msg("no traffic '%s'", name);
+	return 0;
+}
+
 static bool has(const char *name)
 {
 	for (int i = 0; i < layer.operators; i++)
@@ -152,6 +161,9 @@ static void test_repeated_keys(void **state)
 	context.shape.kv_shards = 2;
 	layer_pass(&context, 0, &batch, &layer);
 	assert_close(named("decode attention")->flops, 2.0 * 6 * 4 * 500 * 256, 1e-12);
+	/* six tokens' queries of the four heads of both, and as much back, in 16 bits */
+	assert_close(payload("KV shard queries"), 6.0 * 2 * 4 * 128 * 2, 1e-12);
+	assert_close(payload("KV shard outputs"), 6.0 * 2 * 4 * 128 * 2, 1e-12);
 }
 
 /* A window ends what is looked at, of requests and of prompts. */
