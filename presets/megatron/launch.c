@@ -77,6 +77,20 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	return true;
 }
 
+/* cat > run.sh <<END, sbatch <<END: a script that is written or handed on. What is only
+ * printed is words to whoever calls. */
+static bool see_document(void *context, const char *head, const char *text, int line)
+{
+	struct launch *launch = context;
+	struct shell_word word = { text, line, false, NULL };
+	bool printed = strncmp(head + strspn(head, " \t"), "cat", 3) == 0 &&
+		       !strchr(head, '>') && !strchr(head, '|');
+
+	if (launch->line == 0 && !printed && !look_inside(launch, &word, 1))
+		launch->full = true;
+	return !launch->full;
+}
+
 static void note_world(const struct shell *shell)
 {
 	static const char *const names[] = { "WORLD_SIZE", "NUM_GPUS", "N_GPUS" };
@@ -283,6 +297,7 @@ bool arguments_from_shell(struct arguments *arguments, const char *text, size_t 
 	struct launch launch = { .arguments = arguments };
 	struct shell_visitor visitor = { .context = &launch,
 					 .command = see_command,
+					 .document = see_document,
 					 .end = see_end };
 	bool good = shell_read(arguments, text, length, &visitor, error);
 

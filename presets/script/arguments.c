@@ -29,6 +29,20 @@ const char *arguments_keep(struct arguments *arguments, const char *text, size_t
 	return block->text;
 }
 
+const char *arguments_keep_lines(struct arguments *arguments, const char *text,
+				 size_t length)
+{
+	struct text_block *block;
+
+	if (!arguments_keep(arguments, text, length))
+		return NULL;
+	block = arguments->blocks;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\n')
+			block->text[i] = '\n';
+	return block->text;
+}
+
 void arguments_free(struct arguments *arguments)
 {
 	while (arguments->blocks) {

@@ -58,6 +58,9 @@ void arguments_drop(struct arguments *arguments, const char *name);
  * bound is reached. */
 const char *arguments_keep(struct arguments *arguments, const char *text,
 			   size_t length);
+/* With its ends of lines, which errors and files must not have. */
+const char *arguments_keep_lines(struct arguments *arguments, const char *text,
+				 size_t length);
 bool arguments_add(struct arguments *arguments, const char *name, const char *value,
 		   int line);
 /* The world of nodes and GPUs of a node, where both are known. */

@@ -28,16 +28,17 @@ void shell_end_word(struct shell *shell, struct builder *b, struct command *comm
 		b->missing = NULL;
 		return;
 	}
-	for (size_t i = 0; i < b->length; i++) /* lines of quoted JSON */
+	for (size_t i = 0; i < b->length && !b->lines; i++) /* of quoted JSON */
 		b->text[i] = isspace((unsigned char)b->text[i]) ? ' ' : b->text[i];
-	kept = arguments_keep(shell->arguments, b->text, b->length);
+	kept = b->lines ? arguments_keep_lines(shell->arguments, b->text, b->length)
+			: arguments_keep(shell->arguments, b->text, b->length);
 	if (!kept || command->count == COMMAND_WORDS)
 		shell->full = true;
 	else
 		command->word[command->count++] =
 			(struct shell_word){ kept, b->line, b->unknown, b->missing };
 	b->length = 0;
-	b->started = b->unknown = false;
+	b->started = b->unknown = b->lines = false;
 	b->missing = NULL;
 }
 
@@ -75,6 +76,7 @@ void shell_put_words(struct shell *shell, struct builder *b, struct command *com
 			put_unknown(shell, b);
 		if (words[i].missing && words[i].text[0] == '\0')
 			b->missing = words[i].missing;
+		b->lines = b->lines || (quoted && strchr(words[i].text, '\n'));
 		for (const char *c = words[i].text; *c != '\0'; c++) {
 			if (!quoted && isspace((unsigned char)*c))
 				shell_end_word(shell, b, command);
@@ -202,10 +204,14 @@ void shell_dollar(struct shell *shell, struct builder *b, struct command *comman
 		arithmetic(shell, b);
 		return;
 	}
+	if (name < shell->stop && *name == '(' && shell_hear_document(shell, b))
+		return;
 	if (name < shell->stop && *name == '(') {
 		const char *end = shell_closing(name + 1, shell->stop, '(', ')');
 
 		shell->at = end ? end + 1 : shell->stop; /* never executed */
+		for (const char *c = name; c < shell->at; c++)
+			shell->line += *c == '\n';
 		put_unknown(shell, b);
 		return;
 	}
@@ -287,6 +293,9 @@ char *shell_expand(struct shell *shell, const char *text, size_t length, bool pl
 			shell_dollar(shell, b, parted, true);
 		else if (c == '`' && !plain)
 			shell_backticks(shell, b);
+		else if (c == '\\' && !plain && shell->at < shell->stop &&
+			 strchr("$`\\", *shell->at))
+			shell_put(shell, b, shell->at++, 1);
 		else
 			shell_put(shell, b, &c, 1);
 	}

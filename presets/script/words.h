@@ -13,6 +13,7 @@ struct builder {
 	size_t length;
 	bool started; /* "" is a word too */
 	bool unknown;
+	bool lines; /* of a here-document, whose ends of lines part commands */
 	const char *missing;
 	int line;
 };
@@ -59,8 +60,8 @@ int shell_value(struct shell *shell, struct builder *b, const char *name, size_t
 		const struct shell_word **words);
 /* Where the bracket that is open at `at` is closed, or NULL. */
 const char *shell_closing(const char *at, const char *stop, char open, char close);
-/* The body of a here-document, with its variables unless `plain`; to be freed. NULL:
- * too large. */
+/* The body of a here-document, with its variables and without the signs that keep a
+ * dollar one, unless `plain`; to be freed. NULL: too large. */
 char *shell_expand(struct shell *shell, const char *text, size_t length, bool plain);
 
 /* --- signs.c --- */
@@ -81,6 +82,9 @@ bool sign_redirection(struct shell *shell, struct command *command);
 /* The command `read` at word `at`, with its variables behind, or `printf -v`; false
  * where it is another. */
 bool shell_hear(struct shell *shell, const struct command *command, int at);
+/* "$(cat <<END", at the bracket: the text that stands there is the word's. False where
+ * it is another command. */
+bool shell_hear_document(struct shell *shell, struct builder *b);
 
 /* --- begin.c --- */
 /* Arguments and variables that the caller gives, or arguments that the script's own
