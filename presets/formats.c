@@ -71,6 +71,8 @@ static const struct {
 	{ " tensor_model_parallel_size:", "megatron" },
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
+	{ ".pretrain_recipe(", "megatron" },
+	{ ".finetune_recipe(", "megatron" },
 	{ "megatron sft ", "megatron" },
 	{ "megatron pt ", "megatron" },
 	{ "megatron rlhf ", "megatron" },

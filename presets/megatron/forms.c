@@ -49,6 +49,8 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 				 ARGUMENTS_MAX);
 	else if (recipe_looks_like(text))
 		good = arguments_from_recipe(out, text, length, error);
+	else if (nemo2_looks_like(text))
+		good = arguments_from_nemo2(out, text, length, error);
 	else if (bridge_looks_like(text, length))
 		good = arguments_from_bridge(out, text, length, error);
 	else if (looks_yaml(text, length))
@@ -62,6 +64,7 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 				 "arguments that Megatron prints at start");
 	if (good && out->world == 0)
 		arguments_take_world(out);
+	good = good && performance_add(out, error);
 	if (!good)
 		arguments_free(out);
 	return good;

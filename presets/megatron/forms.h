@@ -71,6 +71,15 @@ bool bridge_add_positions(struct arguments *arguments);
 bool recipe_looks_like(const char *text);
 bool arguments_from_recipe(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error);
+/* A recipe of NeMo 2 in Python (nemo2.c). */
+bool nemo2_looks_like(const char *text);
+bool arguments_from_nemo2(struct arguments *arguments, const char *text, size_t length,
+			  struct error *error);
+/* What the performance scripts of Megatron-Bridge and NeMo set beside what they are
+ * told (performance.c), where it is one of theirs; false with the error. */
+bool performance_add(struct arguments *arguments, struct error *error);
+/* Whether it understands this flag, of such a launch. */
+bool performance_flag(const struct arguments *arguments, const char *name);
 /* "model.tensor_model_parallel_size=8" or "++train.global_batch_size=64": a word of a
  * command that overrides a field, as Hydra writes it. */
 bool bridge_is_override(const char *word);

@@ -24,7 +24,8 @@ static bool is_launcher(const char *name)
 		"local-addr",   "redirects",    "log-dir",       "role",
 		"max-restarts", "num-nodes",    "num-gpus",      "gpus-per-node",
 		"no-sync",      "recipe",       "recipe-source", "model-recipe-name",
-		"step-func",    "mode",         "dataset",       NULL,
+		"step-func",    "mode",         "dataset",       "nemo-recipe",
+		NULL,
 	};
 
 	return word_among(name, names);
@@ -37,7 +38,8 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 		const struct argument *a = &arguments->item[i];
 		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
 			     megatron_model_flag(a->name) ||
-			     swift_flag(arguments, a->name);
+			     swift_flag(arguments, a->name) ||
+			     performance_flag(arguments, a->name);
 
 		if (strcmp(a->name, "primus-model") == 0 ||
 		    strncmp(a->name, "swift-", 6) == 0 || is_launcher(a->name) ||
@@ -60,7 +62,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 static const struct argument *find_recipe(const struct arguments *arguments)
 {
 	/* --model is a recipe to those scripts that have --mode, too */
-	const char *const names[] = { "recipe", "model-recipe-name",
+	const char *const names[] = { "recipe", "model-recipe-name", "nemo-recipe",
 				      arguments_find(arguments, "mode") ? "model"
 									: "recipe" };
 	const struct argument *recipe = NULL;
@@ -77,10 +79,10 @@ static const struct argument *find_name(const struct arguments *arguments,
 					const struct preset **found)
 {
 	/* ids of Hugging Face, but for the recipes */
-	static const char *const named[] = { "recipe",         "model-recipe-name",
-					     "primus-model",   "model",
-					     "hf-path",        "hf-model-path",
-					     "bridge-function" };
+	static const char *const named[] = { "recipe",        "model-recipe-name",
+					     "nemo-recipe",   "primus-model",
+					     "model",         "hf-path",
+					     "hf-model-path", "bridge-function" };
 	const struct argument *first = NULL;
 
 	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {

@@ -200,7 +200,10 @@ static bool read_value(struct python *p, const char *name)
 	if (*p->at == '[' || *p->at == '{')
 		return open_bracket(p, own_key(p, name));
 	read_literal(p, value, sizeof value);
-	return value[0] == '\0' || python_set(p, key, value, line);
+	/* f(tp_size=tp_size) says nothing new */
+	return value[0] == '\0' ||
+	       (strcmp(value, key) == 0 && pairs_find(p->pairs, key)) ||
+	       python_set(p, key, value, line);
 }
 
 /* "--training.seq_len 8192", "--training.seq-len=8192", "--compile.enable". */

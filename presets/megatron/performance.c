@@ -1,0 +1,119 @@
+/* performance.c - what the performance scripts of Megatron-Bridge and NeMo set beside
+ * the words of their command: `run_script.py --model_recipe_name llama3_70b --gpu h100
+ * --compute_dtype fp8_cs` (NVIDIA-NeMo/Megatron-Bridge@067f987df, scripts/performance:
+ * argument_parser.py, utils/overrides.py, utils/precision.py; recipes/common.py).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/parts.h"
+#include "presets/pairs/mapping.h"
+
+/* --compute_dtype, which older ones parted into a width and --fp8_recipe. */
+static const struct {
+	const char *type, *recipe, *mixed;
+} types[] = {
+	{ "bf16", NULL, "bf16_mixed" },
+	{ "fp8_cs", NULL, "bf16_with_fp8_current_scaling_mixed" },
+	{ "fp8_mx", NULL, "bf16_with_mxfp8_mixed" },
+	{ "fp8_sc", NULL, "bf16_with_fp8_subchannel_scaling_mixed" },
+	{ "nvfp4", NULL, "bf16_with_nvfp4_mixed" },
+	{ "fp8", "cs", "bf16_with_fp8_current_scaling_mixed" },
+	{ "fp8", "mx", "bf16_with_mxfp8_mixed" },
+	{ "fp8", "mxfp8", "bf16_with_mxfp8_mixed" },
+	{ "fp8", "ss", "bf16_with_fp8_subchannel_scaling_mixed" },
+	{ "fp8", "ds", "bf16_with_fp8_delayed_scaling_mixed" },
+};
+
+static const char *value_of(const struct arguments *arguments, const char *flag,
+			    const char *absent)
+{
+	const struct argument *a = arguments_find(arguments, flag);
+
+	return a && a->value[0] != '\0' ? a->value : absent;
+}
+
+/* Not known: the name itself, which no precision is called. */
+static const char *mixed_of(const struct arguments *arguments)
+{
+	const char *type = value_of(arguments, "compute-dtype", "bf16");
+	const char *recipe = value_of(arguments, "fp8-recipe", "ds");
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (strcasecmp(types[i].type, type) == 0 &&
+		    (!types[i].recipe || strcmp(types[i].recipe, recipe) == 0))
+			return types[i].mixed;
+	return NULL;
+}
+
+static bool add_switch(struct arguments *arguments, const char *flag, int line)
+{
+	return arguments_find(arguments, flag) ||
+	       arguments_add(arguments, flag, "", line);
+}
+
+/* What all their recipes switch on (recipes/common.py), tuning without the overlap of
+ * its exchanges; TP > 1 takes sequence parallelism along (overrides.py). */
+static bool add_settings(struct arguments *arguments, int line)
+{
+	const char *tp = value_of(arguments, "tensor-model-parallel-size", "1");
+	bool tunes = strcmp(value_of(arguments, "task", "pretrain"), "pretrain") != 0;
+	bool fsdp = strcasecmp(value_of(arguments, "use-megatron-fsdp", "false"),
+			       "true") == 0;
+
+	return add_switch(arguments, "use-distributed-optimizer", line) &&
+	       (tunes || (add_switch(arguments, "overlap-grad-reduce", line) &&
+			  add_switch(arguments, "overlap-param-gather", line))) &&
+	       (strtol(tp, NULL, 10) < 2 ||
+		add_switch(arguments, "sequence-parallel", line)) &&
+	       (!fsdp || arguments_add(arguments, "data-parallel-sharding-strategy",
+				       "optim_grads_params", line));
+}
+
+static bool is_performance(const struct arguments *arguments)
+{
+	return arguments_find(arguments, "model-recipe-name") ||
+	       arguments_find(arguments, "nemo-recipe");
+}
+
+bool performance_flag(const struct arguments *arguments, const char *name)
+{
+	static const char *const names[] = { "compute-dtype", "gpu", "task", NULL };
+
+	return is_performance(arguments) && word_among(name, names);
+}
+
+/* "--virtual_pipeline_model_parallel_size None" is without. */
+static void drop_none(struct arguments *arguments)
+{
+	int kept = 0;
+
+	for (int i = 0; i < arguments->count; i++)
+		if (strcmp(arguments->item[i].value, "None") != 0)
+			arguments->item[kept++] = arguments->item[i];
+	arguments->count = kept;
+}
+
+bool performance_add(struct arguments *arguments, struct error *error)
+{
+	const struct argument *recipe = arguments_find(arguments, "model-recipe-name");
+	const char *gpu = value_of(arguments, "gpu", NULL), *mixed;
+	int line;
+
+	recipe = recipe ? recipe : arguments_find(arguments, "nemo-recipe");
+	if (!recipe)
+		return true;
+	line = recipe->line;
+	drop_none(arguments);
+	mixed = mixed_of(arguments);
+	if (!mixed)
+		return error_set(error, arguments->file, line,
+				 "--compute_dtype is '%.40s'; expected bf16, fp8_cs, "
+				 "fp8_mx, fp8_sc or nvfp4",
+				 value_of(arguments, "compute-dtype", ""));
+	return ((!gpu || arguments_add(arguments, "bridge-machine", gpu, line)) &&
+		add_settings(arguments, line) &&
+		mixed_add(arguments, mixed, line, error)) ||
+	       error_set(error, arguments->file, line, "more than %d settings",
+			 ARGUMENTS_MAX);
+}
