@@ -92,15 +92,62 @@ static void what_it_lacks_is_told(void **state)
 					"      tp-size: 4\n",
 		     "file:7: resources.gpu_type is 'tpu'");
 	read_refused("sglang",
-		     "base:\n  resources:\n    gpu_type: h200\n  backend:\n"
-		     "    sglang_config:\n      aggregated:\n        tp-size: 4\n"
-		     "override_small:\n  resources:\n    agg_workers: 2\n",
-		     "several recipes in one");
-	read_refused("sglang",
 		     "model:\n  path: never-heard-of-it\n  precision: fp8\nresources:\n"
 		     "  gpu_type: h200\nbackend:\n  sglang_config:\n    aggregated:\n"
 		     "      tp-size: 4\n",
 		     "no model 'never-heard-of-it'");
+}
+
+#define SEVERAL                                                                  \
+	"base:\n  model:\n    path: dsr1\n    precision: fp8\n"                  \
+	"  resources:\n    gpu_type: h200\n    agg_workers: 1\n"                 \
+	"  backend:\n    sglang_config:\n      aggregated:\n"                    \
+	"        tp-size: 8\n        max-running-requests: 64\n"                 \
+	"  benchmark:\n    isl: 1024\n    osl: 512\n    concurrencies: [4, 8]\n" \
+	"override_small:\n  resources:\n    agg_workers: 2\n  backend:\n"        \
+	"    sglang_config:\n      aggregated:\n        tp-size: 4\n"            \
+	"        max-running-requests: null\n"                                   \
+	"zip_override_deep:\n  resources:\n    agg_workers: [1, 3]\n"            \
+	"  benchmark:\n    isl: [256]\n    concurrencies: [\"2x16\", \"32\"]\n"
+
+static void read_variant(const char *name, struct scenario *out)
+{
+	read_given(&(struct script_given){ .function = name });
+	read_good("sglang", SEVERAL, out);
+	read_given(NULL);
+}
+
+/* A file of variants is the one that is named: mappings are merged, lists replaced,
+ * null takes away, lists of a zip go side by side. */
+static void one_of_several_recipes_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_variant("base", &s);
+	expect(&s, "gpus", "8");
+	expect(&s, "concurrency", "8");
+	expect(&s, "max_requests", "64");
+	read_variant("override_small", &s);
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "8");
+	expect(&s, "prompt", "1024");
+	expect(&s, "max_requests", "auto");
+	read_variant("zip_override_deep[1]", &s);
+	expect(&s, "tp", "8");
+	expect(&s, "gpus", "24");
+	expect(&s, "prompt", "256");
+	expect(&s, "output", "512");
+	expect(&s, "concurrency", "32");
+	read_variant("zip_override_deep[0]", &s);
+	expect(&s, "gpus", "8");
+	expect(&s, "concurrency", "16");
+	read_refused("sglang", SEVERAL,
+		     "4 recipes in one; --function NAME says which: base, "
+		     "override_small, zip_override_deep[0..1]");
+	read_given(&(struct script_given){ .function = "zip_override_deep[2]" });
+	read_refused("sglang", SEVERAL, "no recipe is called 'zip_override_deep[2]'");
+	read_given(NULL);
 }
 
 static void its_tool_is_told_by_the_file(void **state)
@@ -120,6 +167,7 @@ int main(void)
 		cmocka_unit_test(pools_of_trtllm_are_read),
 		cmocka_unit_test(one_server_of_sglang_is_read),
 		cmocka_unit_test(what_it_lacks_is_told),
+		cmocka_unit_test(one_of_several_recipes_is_read),
 		cmocka_unit_test(its_tool_is_told_by_the_file),
 	};
 

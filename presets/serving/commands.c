@@ -393,7 +393,9 @@ static bool read_recipe(struct finder *f, const char *text, size_t length)
 	struct pairs recipe;
 	bool good;
 
-	if (!pairs_from_yaml_repeats(&recipe, f->file, text, length, f->error))
+	const char *wanted = f->report->given ? f->report->given->function : NULL;
+
+	if (!slurm_recipe(&recipe, f->file, text, length, wanted, f->error))
 		return false;
 	good = slurm_load(&recipe, &f->out->load, f->report, f->error);
 	for (int role = ROLE_BOTH; role < ROLE_COUNT && good; role++) {

@@ -67,11 +67,6 @@ bool slurm_load(const struct pairs *recipe, struct server_load *out,
 	const char *asked = value_of(recipe, "benchmark.concurrencies");
 	int count;
 
-	for (int i = 0; i < recipe->count; i++)
-		if (strncmp(recipe->item[i].key, "base.", 5) == 0)
-			return error_set(error, recipe->file, recipe->item[i].line,
-					 "several recipes in one: base and what "
-					 "overrides it; give one as a file of its own");
 	if (!machine || !library_machine(machine->value))
 		return error_set(error, recipe->file, machine ? machine->line : 1,
 				 "resources.gpu_type is '%.40s'; expected h100, h200, "

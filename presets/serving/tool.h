@@ -143,6 +143,10 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 /* --- slurm.c --- */
 /* Whether a text is a recipe of srt-slurm. */
 bool slurm_looks_like(const char *text, size_t length);
+/* Its keys, to be freed; of several recipes in one file those of the one that is wanted
+ * (variants.c). False with the error. */
+bool slurm_recipe(struct pairs *out, const char *file, const char *text, size_t length,
+		  const char *wanted, struct error *error);
 /* Its machine and requests; false with the error. */
 bool slurm_load(const struct pairs *recipe, struct server_load *out,
 		struct import_report *report, struct error *error);

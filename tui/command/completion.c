@@ -82,7 +82,7 @@ static const struct option_line bases[] = {
 	{ "scenario", "a plan's name or a file", VALUE_NAME, false, "", "plans" },
 	{ "dp", "data parallel degree; only checked", VALUE_TEXT, false, "", NULL },
 	{ "set", "a variable of the script that is read", VALUE_TEXT, false, "", NULL },
-	{ "function", "which configuration of a file of Python", VALUE_TEXT, false, "",
+	{ "function", "which configuration of a file of several", VALUE_TEXT, false, "",
 	  NULL },
 };
 

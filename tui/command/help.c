@@ -147,7 +147,7 @@ static void print_knobs(void)
 		"set", "NAME=VALUE",
 		"a variable of the script that is read; 3=VALUE its third argument");
 	print_option("function", "NAME",
-		     "which of the configurations that a file of Python has");
+		     "which of the configurations that a file of several has");
 	for (int i = 0; i < knob_count(); i++) {
 		if ((int)knob_table[i].group != group)
 			printf("\nThe knobs, %s:\n",
