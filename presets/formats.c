@@ -37,6 +37,7 @@ static const struct {
 	{ "\"vllm\", \"serve\"", "vllm" },
 	{ "- vllm\n", "vllm" },
 	{ "dynamo.vllm", "vllm" },
+	{ "\nkind: LLMInferenceService\n", "vllm" },
 	{ "\nmodelArtifacts:", "vllm" },
 	{ "\n    modelURL:", "vllm" },
 	{ "vllmConfig:", "vllm" },

@@ -4,6 +4,8 @@
 #include "presets/model_name.h"
 #include "presets/near.h"
 
+#include <string.h>
+
 static bool take_found(struct model *out, const struct import_name *named,
 		       const struct preset *found, struct import_report *report,
 		       struct error *error)
@@ -26,6 +28,14 @@ static bool take_found(struct model *out, const struct import_name *named,
 	return true;
 }
 
+/* Why a name is none that a library could have; "" where it may be one. */
+static const char *place_of(const char *name)
+{
+	if (strstr(name, "{{"))
+		return ": a template fills it in";
+	return name[0] == '/' ? ": a folder of whoever starts it" : "";
+}
+
 /* Of a file whose model is not in the library. */
 static bool refuse(const struct import_name *named, struct error *error)
 {
@@ -43,11 +53,14 @@ static bool refuse(const struct import_name *named, struct error *error)
 			"not to be had for the library; --model config.json reads "
 			"a copy of yours",
 			named->name);
-	preset_near(PRESET_MODEL, named->name, near, sizeof near);
+	near[0] = '\0';
+	if (place_of(named->name)[0] == '\0')
+		preset_near(PRESET_MODEL, named->name, near, sizeof near);
 	return error_set(error, named->file, line,
-			 "no model '%.80s' in the library%s%s; --model config.json "
+			 "no model '%.80s' in the library%s%s%s; --model config.json "
 			 "reads its own, --model NAME takes one of the library",
-			 named->name, near[0] ? "; near: " : "", near);
+			 named->name, place_of(named->name), near[0] ? "; near: " : "",
+			 near);
 }
 
 bool import_model(struct model *out, const struct import_name *named,

@@ -1,6 +1,6 @@
-/* test_performance.c - benchmarks of Megatron-Bridge and NeMo 2 as scenarios: what their
- * scripts set beside what they are told, commands that stand in a text, recipes in
- * Python. The forms are those of scripts/performance (NVIDIA-NeMo/Megatron-Bridge
+/* test_performance.c - benchmarks of Megatron-Bridge and NeMo 2 as scenarios: what
+ * their scripts set beside what they are told, commands that stand in a text, recipes
+ * in Python. The forms are those of scripts/performance (NVIDIA-NeMo/Megatron-Bridge
  * @067f987df) and of AI-Hypercomputer/gpu-recipes@2e1fd5e. */
 #include <string.h>
 
@@ -66,21 +66,22 @@ static void a_command_in_a_text_is_read(void **state)
 	struct scenario s;
 
 	(void)state;
-	read_good("megatron",
-		  "TP=2\n"
-		  "worker=$(cat <<- EOM\n"
-		  "  if [ \"\\$RANK\" -eq 0 ]; then\n"
-		  "    env # of rank 0 (alone)\n"
-		  "  fi\n"
-		  "  numactl --membind=\\$((LOCAL_RANK/4)) \\\n"
-		  "    " COMMAND "\\\n"
-		  "    --micro_batch_size 2 --seq_length 8192 \\\n"
-		  "    --tensor_model_parallel_size ${TP}\n"
-		  "EOM\n"
-		  ")\n"
-		  "echo \"$worker\" > worker.sh\n"
-		  "torchrun --nproc-per-node=4 --nnodes=16 --no-python bash worker.sh\n",
-		  &s);
+	read_good(
+		"megatron",
+		"TP=2\n"
+		"worker=$(cat <<- EOM\n"
+		"  if [ \"\\$RANK\" -eq 0 ]; then\n"
+		"    env # of rank 0 (alone)\n"
+		"  fi\n"
+		"  numactl --membind=\\$((LOCAL_RANK/4)) \\\n"
+		"    " COMMAND "\\\n"
+		"    --micro_batch_size 2 --seq_length 8192 \\\n"
+		"    --tensor_model_parallel_size ${TP}\n"
+		"EOM\n"
+		")\n"
+		"echo \"$worker\" > worker.sh\n"
+		"torchrun --nproc-per-node=4 --nnodes=16 --no-python bash worker.sh\n",
+		&s);
 	assert_string_equal(s.model.name, "llama3-70b");
 	expect(&s, "tp", "2");
 	expect(&s, "mbs", "2");
@@ -88,8 +89,8 @@ static void a_command_in_a_text_is_read(void **state)
 	expect(&s, "gpus", "64");
 }
 
-/* A here-document that is written or handed on is a script, one that is printed says how
- * to call this one. */
+/* A here-document that is written or handed on is a script, one that is printed says
+ * how to call this one. */
 static void a_document_is_a_script(void **state)
 {
 	struct scenario s;

@@ -363,6 +363,43 @@ static void test_a_group_of_pods(void **state)
 	}
 }
 
+#define SERVICE                                                                \
+	"apiVersion: serving.kserve.io/v1alpha2\n"                             \
+	"kind: LLMInferenceService\nmetadata:\n  name: a\nspec:\n"             \
+	"  model:\n    uri: hf://deepseek-ai/DeepSeek-R1-0528\n    name: r1\n" \
+	"  replicas: 1\n  parallelism:\n    data: 16\n    dataLocal: 8\n"      \
+	"    expert: true\n    tensor: 1\n  template:\n    containers:\n"      \
+	"    - name: main\n      env:\n      - name: VLLM_ADDITIONAL_ARGS\n"   \
+	"        value: >-\n          --gpu-memory-utilization 0.8\n"          \
+	"          --max-num-seqs 64\n"
+
+/* KServe's template makes the command: nothing in the file starts vLLM. */
+static void services_of_kserve_are_read(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("service.yaml", SERVICE, &s, &error));
+	assert_string_equal(report.format, "vllm");
+	assert_string_equal(s.model.name, "deepseek-v3");
+	expect(&s, "tp", "1");
+	expect(&s, "dp_attention", "16");
+	expect(&s, "ep", "16");
+	expect(&s, "gpus", "16");
+	expect(&s, "memory_share", "0.8");
+	expect(&s, "max_requests", "64");
+	assert_true(open_text("service.yaml",
+			      SERVICE "  prefill:\n    replicas: 2\n    parallelism:\n"
+				      "      tensor: 8\n    template:\n"
+				      "      containers:\n      - name: main\n",
+			      &s, &error));
+	expect(&s, "disaggregated", "on");
+	expect(&s, "prefill_tp", "8");
+	expect(&s, "prefill_gpus", "16");
+	expect(&s, "gpus", "32");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_deployment),
 		cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_two_kinds),
+		cmocka_unit_test(services_of_kserve_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,10 +85,10 @@ static const struct {
 
 /* Fields that are called like the flag. */
 static const char *const strategies[] = {
-	"tensor_model_parallel_size",   "pipeline_model_parallel_size",
-	"context_parallel_size",        "virtual_pipeline_model_parallel_size",
-	"expert_model_parallel_size",   "expert_tensor_parallel_size",
-	"sequence_parallel",            NULL,
+	"tensor_model_parallel_size", "pipeline_model_parallel_size",
+	"context_parallel_size",      "virtual_pipeline_model_parallel_size",
+	"expert_model_parallel_size", "expert_tensor_parallel_size",
+	"sequence_parallel",          NULL,
 };
 
 /* The sequence of recipes that are not told one (their own MockDataModule). */

@@ -1,10 +1,11 @@
 /* manifest.c - servers that Kubernetes starts, as the script that their containers are:
  * manifests, graphs of NVIDIA Dynamo, values of llm-d's charts and of vLLM's production
- * stack.
+ * stack, services of KServe.
  *
  * Keys: Kubernetes' Container; DynamoGraphDeployment (spec.services, ai-dynamo/dynamo);
- * values of llm-d-modelservice (modelArtifacts, prefill, decode). What stands in a
- * file's line n stands in line n of the script too.
+ * values of llm-d-modelservice (modelArtifacts, prefill, decode); LLMInferenceService
+ * (kserve/kserve@aaac4e294, config/llmisvcconfig). What stands in a file's line n
+ * stands in line n of the script too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,13 +241,36 @@ static void put_container(struct manifest *m, const struct node *container)
 	m->line++;
 }
 
+/* A key of a mapping that a controller makes a flag of. */
+struct field {
+	const char *key, *flag;
+};
+
+/* fields ends with one without a key. */
+static void put_fields(struct manifest *m, const struct node *map,
+		       const struct field *fields)
+{
+	for (; fields->key; fields++)
+		if (scalar(map, fields->key)) {
+			fprintf(m->out, " --%s ", fields->flag);
+			put_word(m, scalar(map, fields->key));
+		}
+}
+
+static void begin_server(struct manifest *m, const struct node *node, const char *model)
+{
+	m->any = true;
+	go_to(m, node->line);
+	put_mark(m);
+	fputs("vllm serve ", m->out);
+	put_word(m, model);
+}
+
 /* vLLM's production stack: modelSpec says what its chart makes a command of
  * (helm/templates/deployment-vllm-multi.yaml). */
 static void put_spec(struct manifest *m, const struct node *spec)
 {
-	static const struct {
-		const char *key, *flag;
-	} fields[] = {
+	static const struct field fields[] = {
 		{ "tensorParallelSize", "tensor-parallel-size" },
 		{ "pipelineParallelSize", "pipeline-parallel-size" },
 		{ "maxModelLen", "max-model-len" },
@@ -254,20 +278,13 @@ static void put_spec(struct manifest *m, const struct node *spec)
 		{ "maxNumBatchedTokens", "max-num-batched-tokens" },
 		{ "gpuMemoryUtilization", "gpu-memory-utilization" },
 		{ "dtype", "dtype" },
+		{ NULL, NULL },
 	};
 	const struct node *config = node_get(spec, "vllmConfig");
 
-	m->any = true;
 	m->copies = scalar(spec, "replicaCount");
-	go_to(m, spec->line);
-	put_mark(m);
-	fputs("vllm serve ", m->out);
-	put_word(m, scalar(spec, "modelURL"));
-	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-		if (scalar(config, fields[i].key)) {
-			fprintf(m->out, " --%s ", fields[i].flag);
-			put_word(m, scalar(config, fields[i].key));
-		}
+	begin_server(m, spec, scalar(spec, "modelURL"));
+	put_fields(m, config, fields);
 	if (config && config->kind == NODE_MAP)
 		put_list(m, node_get(config, "extraArgs"), false);
 	fputc('\n', m->out);
@@ -320,6 +337,77 @@ static void put_files(struct manifest *m, const struct node *map)
 	}
 }
 
+/* The container whose words and environment KServe gives to vLLM. */
+static const struct node *main_container(const struct node *workload)
+{
+	const struct node *template = node_get(workload, "template");
+	const struct node *list = template ? node_get(template, "containers") : NULL;
+	const struct node *one = list && list->kind == NODE_LIST ? list->child : NULL;
+
+	while (one && !says(scalar(one, "name"), "main"))
+		one = one->next;
+	return one;
+}
+
+/* One pool of an LLMInferenceService: KServe's template makes the command, unless the
+ * container has one. */
+static void put_workload(struct manifest *m, const struct node *workload,
+			 const char *model)
+{
+	static const struct field fields[] = {
+		{ "tensor", "tensor-parallel-size" },
+		{ "pipeline", "pipeline-parallel-size" },
+		{ "data", "data-parallel-size" },
+		{ NULL, NULL },
+	};
+	const struct node *container = main_container(workload),
+			  *env = container ? node_get(container, "env") : NULL,
+			  *split = node_get(workload, "parallelism");
+
+	m->copies = scalar(workload, "replicas");
+	if (container && node_get(container, "command")) {
+		put_container(m, container);
+		return;
+	}
+	begin_server(m, workload, model);
+	put_fields(m, split, fields);
+	if (says(scalar(split, "expert"), "true"))
+		fputs(" --enable-expert-parallel", m->out);
+	if (container)
+		put_list(m, node_get(container, "args"), false);
+	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
+								     : NULL;
+	     item; item = item->next)
+		if (scalar(item, "name") && scalar(item, "value") &&
+		    strcmp(scalar(item, "name"), "VLLM_ADDITIONAL_ARGS") == 0)
+			put_script(m, scalar(item, "value"));
+	fputc('\n', m->out);
+	m->line++;
+}
+
+/* KServe's own kind: spec.model.uri, and a pool that decodes beside one that prefills.
+ * False where the node is another. */
+static bool put_service(struct manifest *m, const struct node *node)
+{
+	const char *kind = scalar(node, "kind"), *uri, *name;
+	const struct node *spec = kind ? node_get(node, "spec") : NULL, *prefill;
+
+	if (!spec || strcmp(kind, "LLMInferenceService") != 0)
+		return false;
+	prefill = node_get(spec, "prefill");
+	uri = scalar(node_get(spec, "model"), "uri");
+	name = scalar(node_get(spec, "model"), "name");
+	name = uri && (strncmp(uri, "hf://", 5) == 0 || !name) ? uri : name;
+	m->pools = prefill && prefill->kind == NODE_MAP;
+	m->role = m->pools ? ROLE_DECODE : ROLE_BOTH;
+	if (name)
+		put_workload(m, spec, name + 5 * (strncmp(name, "hf://", 5) == 0));
+	m->role = ROLE_PREFILL;
+	if (name && m->pools)
+		put_workload(m, prefill, name + 5 * (strncmp(name, "hf://", 5) == 0));
+	return true;
+}
+
 /* Depth is bounded by the document's. */
 static void walk(struct manifest *m, const struct node *node)
 {
@@ -342,9 +430,11 @@ static void walk(struct manifest *m, const struct node *node)
 		put_container(m, node);
 	if (scalar(node, "modelURL") && strcmp(m->tool->sign, "vllm") == 0)
 		put_spec(m, node);
-	for (const struct node *child = node->child; child; child = child->next)
-		if (child->kind != NODE_SCALAR)
-			walk(m, child);
+	if (!put_service(m, node))
+		for (const struct node *child = node->child; child; child = child->next)
+			if (child->kind != NODE_SCALAR)
+				walk(m, child);
+	m->pools = outer.pools;
 	m->copies = outer.copies;
 	m->tp = outer.tp;
 	m->group = outer.group;
