@@ -116,7 +116,13 @@ static const struct {
 	{ "\nkv_cache_config:", "trtllm" },
 	{ "\nenable_attention_dp:", "trtllm" },
 	{ "\nmoe_expert_parallel_size:", "trtllm" },
+	{ "\nkv_cache_free_gpu_mem_fraction:", "trtllm" },
 	{ "\ntensor_parallel_size:", "trtllm" },
+	{ "\nmem-fraction-static:", "sglang" },
+	{ "\ndisaggregation-mode:", "sglang" },
+	{ "\nchunked-prefill-size:", "sglang" },
+	{ "\ncontext-length:", "sglang" },
+	{ "\ntp-size:", "sglang" },
 	{ "\ntensor-parallel-size:", "vllm" },
 };
 

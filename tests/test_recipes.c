@@ -400,6 +400,29 @@ static void services_of_kserve_are_read(void **state)
 	expect(&s, "gpus", "32");
 }
 
+/* A file of flags is of the tool that has them. */
+static void flags_alone_tell_their_tool(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("sglang.yaml",
+			      "served-model-name: deepseek-ai/DeepSeek-R1\n"
+			      "tensor-parallel-size: 4\nmem-fraction-static: 0.9\n"
+			      "disaggregation-mode: decode\n",
+			      &s, &error));
+	assert_string_equal(report.format, "sglang");
+	assert_string_equal(s.model.name, "deepseek-v3");
+	expect(&s, "tp", "4");
+	expect(&s, "memory_share", "0.9");
+	assert_false(open_text("trtllm.yaml",
+			       "tp_size: 8\npp_size: 1\n"
+			       "kv_cache_free_gpu_mem_fraction: 0.90\n",
+			       &s, &error));
+	assert_non_null(strstr(error.text, "this file names no model"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_two_kinds),
 		cmocka_unit_test(services_of_kserve_are_read),
+		cmocka_unit_test(flags_alone_tell_their_tool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

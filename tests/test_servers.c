@@ -458,21 +458,80 @@ static void test_open_values(void **state)
 		"  --tp $TP --dp $DP --kv-cache-dtype fp8_e4m3 --port $port &\n"
 		"done\n";
 	struct scenario s;
+	struct error error;
 	char *text;
 
 	(void)state;
-	read_good("sglang", script, &s);
+	/* a default would be another plan */
+	assert_false(read_as("sglang", script, &s, &error));
+	assert_non_null(strstr(error.text, "file:6: --tp-size is open: its variable "));
+	text = strdup(script);
+	assert_non_null(text);
+	memcpy(text, "TP=4;", 5);
+	memset(text + 5, ' ', strcspn(text, "\n") - 5);
+	read_good("sglang", text, &s);
+	free(text);
 	assert_string_equal(s.model.name, "deepseek-v3.2");
-	expect(&s, "tp", "1");
-	expect(&s, "gpus", "2");
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "8");
 	expect(&s, "kv_precision", "fp8");
-	assert_non_null(noted(IMPORT_ASSUMED, "tp-size"));
+	/* of what parts nothing the default is told */
+	read_good("sglang",
+		  "python3 -m sglang.launch_server --model-path deepseek-v3.2 --tp 8 "
+		  "--max-running-requests $(($A + $B)) --kv-cache-dtype $KV\n",
+		  &s);
+	assert_true(noted(IMPORT_ASSUMED, "kv_precision"));
 	read_good("vllm", "vllm serve Qwen/Qwen3-8B -O3 -dpl 1 --swap-space 4\n", &s);
 	text = write_as("vllm", &s, &report);
 	assert_non_null(strstr(text, " -O3"));
 	assert_null(strstr(text, "--O3"));
 	assert_null(strstr(text, "data-parallel-size-local"));
 	free(text);
+}
+
+static void refused(const char *format, const char *text, const char *reason);
+
+/* Scripts that are written before they are started, and names that a server goes by. */
+static void test_written_scripts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "cat > serve.sh <<'EOF'\n#!/bin/bash\n"
+		  "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 4 \\\n"
+		  "  --max-num-seqs 32\nEOF\nbash serve.sh\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "4");
+	expect(&s, "max_requests", "32");
+	read_good("vllm",
+		  "vllm serve /mnt/models --served-model-name Qwen/Qwen3-32B -tp 2\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	assert_true(noted(IMPORT_ASSUMED, "model"));
+	/* what a model is called says nothing beside its own name */
+	refused("vllm", "vllm serve a/Zz-9B --served-model-name Qwen/Qwen3-32B\n",
+		"no model 'a/Zz-9B'");
+	refused("vllm", "vllm serve /mnt/models -tp 2\n",
+		"a folder of whoever starts it");
+	refused("vllm", "vllm serve '{{ .Values.model }}' -tp 2\n",
+		"a template fills it in");
+}
+
+/* Arguments in a mapping of their own. */
+static void test_mapped_arguments(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trtllm",
+		  "model: openai/gpt-oss-120b\ntp_size: 8\nllm_api_args:\n"
+		  "  enable_attention_dp: true\n  max_batch_size: 16\n",
+		  &s);
+	expect(&s, "tp", "1");
+	expect(&s, "dp_attention", "8");
+	expect(&s, "max_requests", "16");
 }
 
 static void refused(const char *format, const char *text, const char *reason)
@@ -1078,6 +1137,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_planned),
 		cmocka_unit_test(test_unknown_model),
 		cmocka_unit_test(test_open_values),
+		cmocka_unit_test(test_written_scripts),
+		cmocka_unit_test(test_mapped_arguments),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_pools_run_beside_each_other),

@@ -20,3 +20,30 @@ const char *checkpoint_id(const struct model *model)
 
 	return preset && preset->alias[0] != '\0' ? preset->alias : model->name;
 }
+
+/* "model" behind a folder, a template's place or nothing says nothing of what it is. */
+static bool says_nothing(const char *checkpoint)
+{
+	return checkpoint[0] == '\0' || strchr("/.", checkpoint[0]) ||
+	       strstr(checkpoint, "{{");
+}
+
+void checkpoint_served(struct server_command *command, bool first,
+		       struct import_report *report)
+{
+	static const char *const names[] = { "served-model-name", "served_model_name" };
+
+	for (int i = 0; i < 2; i++) {
+		const struct pair *served = pairs_find(&command->flags, names[i]);
+
+		if (!served || !says_nothing(command->checkpoint) ||
+		    model_name_find(command->checkpoint) ||
+		    !model_name_find(served->value))
+			continue;
+		snprintf(command->checkpoint, sizeof command->checkpoint, "%s",
+			 served->value);
+		if (first)
+			import_note(report, IMPORT_ASSUMED, "model",
+				    "what it is served as: %.80s", served->value);
+	}
+}

@@ -300,17 +300,28 @@ static bool see_document(void *context, const char *head, const char *text, int 
 	struct finder *f = context;
 	struct found_document *d = &f->document[f->documents];
 
-	(void)line;
-	if (f->documents == MAX_DOCUMENTS ||
-	    !pairs_from_yaml(&d->keys, f->file, text, strlen(text), NULL))
+	if (f->documents == MAX_DOCUMENTS)
 		return true;
+	/* cat > serve.sh <<END: a script that is written, where it is no YAML */
+	if (!pairs_from_yaml(&d->keys, f->file, text, strlen(text), NULL))
+		return look_inside(f, &(struct shell_word){ text, line, false, NULL },
+				   1);
 	d->head = strdup(head);
 	error_note_memory(!d->head);
-	if (d->head)
-		f->documents++;
-	else
+	f->documents += d->head != NULL;
+	if (!d->head)
 		pairs_free(&d->keys);
 	return true;
+}
+
+/* "llm_api_args.enable_attention_dp", "serverArgs.max-model-len": arguments, whatever
+ * the mapping around them is called. */
+static const char *argument_of(const char *key)
+{
+	const char *dot = strchr(key, '.');
+
+	return dot && dot - key > 4 && strncasecmp(dot - 4, "args", 4) == 0 ? dot + 1
+									    : key;
 }
 
 /* Keys of a YAML as flags of a command; they overrule those before them. */
@@ -322,7 +333,7 @@ static bool add_keys(struct finder *f, struct server_command *command,
 	for (int i = 0; i < keys->count && good; i++) {
 		char key[128];
 
-		canonical(f->tool, keys->item[i].key, key);
+		canonical(f->tool, argument_of(keys->item[i].key), key);
 		good = add_flag(f, command, key, keys->item[i].value,
 				keys->item[i].line);
 	}
@@ -444,6 +455,8 @@ static bool find_all(struct finder *f, const char *text, size_t length)
 		good = add_document(f, &f->out->item[i]);
 	if (good && f->out->count == 0)
 		good = read_yaml(f, text, length);
+	for (int i = 0; i < f->out->count && good; i++)
+		checkpoint_served(&f->out->item[i], i == 0, f->report);
 	if (good && f->out->count == 0)
 		good = error_set(f->error, f->file, 1,
 				 "no command starts a server; expected '%s' with its "

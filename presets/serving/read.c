@@ -138,9 +138,28 @@ static void note_flags(const struct tool *tool, const struct mapped *m)
 	}
 }
 
-/* A flag whose variable nobody has set counts as absent. */
-static void drop_empty(const struct tool *tool, struct server_command *command,
-		       struct import_report *report)
+/* What parts the model among GPUs: of these a default would be another plan. */
+static bool is_degree(const char *key)
+{
+	static const char *const degrees[] = { "tp",
+					       "pp",
+					       "cp",
+					       "ep",
+					       "dp_attention",
+					       "tp-size",
+					       "tp_size",
+					       "dp-size",
+					       "ep-size",
+					       "tensor-parallel-size",
+					       "data-parallel-size",
+					       NULL };
+
+	return word_among(key, degrees);
+}
+
+/* A flag whose variable nobody has set counts as absent; a degree is asked for. */
+static bool drop_empty(const struct tool *tool, struct server_command *command,
+		       const struct mapped *m)
 {
 	struct pairs *flags = &command->flags;
 	int kept = 0;
@@ -156,14 +175,21 @@ static void drop_empty(const struct tool *tool, struct server_command *command,
 				value = !row->words || row->words[0] != '=';
 				key = row->knob;
 			}
+		if (value && flags->item[i].value[0] == '\0' && is_degree(key))
+			return error_set(m->error, flags->file, flags->item[i].line,
+					 "--%s is open: its variable is set by "
+					 "nothing that can be read; --set NAME=VALUE "
+					 "or the environment gives it",
+					 flags->item[i].key);
 		if (value && flags->item[i].value[0] == '\0')
-			import_note(report, IMPORT_ASSUMED, key,
+			import_note(m->report, IMPORT_ASSUMED, key,
 				    "its default: the script leaves %s open",
 				    flags->item[i].key);
 		else
 			flags->item[kept++] = flags->item[i];
 	}
 	flags->count = kept;
+	return true;
 }
 
 /* The requests that a recipe measures under. */
@@ -186,8 +212,8 @@ static bool read_command(const struct tool *tool, struct server_command *command
 	    (cluster && !library_cluster(&m->out->cluster, cluster, m->error)))
 		return false;
 	m->out->model = *model;
-	drop_empty(tool, command, m->report);
-	return mapping_read(m, tool->rows) && tool->read(m, command->checkpoint);
+	return drop_empty(tool, command, m) && mapping_read(m, tool->rows) &&
+	       tool->read(m, command->checkpoint);
 }
 
 /* The first command of that role, and how many servers of its kind are started. */

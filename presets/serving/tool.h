@@ -162,6 +162,11 @@ const char *checkpoint_native(const struct model *model, const char *checkpoint)
 /* The Hugging Face id of a model, or its name. */
 const char *checkpoint_id(const struct model *model);
 
+/* A command that only has a folder for its model serves what it is served as, where
+ * that is a name of the library. */
+void checkpoint_served(struct server_command *command, bool first,
+		       struct import_report *report);
+
 /* --- lmcache.c --- */
 /* The knob host_kv by LMCache's switch and size of these names, which may be absent. */
 bool lmcache_host(const struct mapped *m, const char *kept_key, const char *size_key);

@@ -1,6 +1,6 @@
-/* variants.c - which of the recipes of srt-slurm that stand in one file is meant: `base`,
- * what `override_NAME` makes of it, or the n-th of what `zip_override_NAME` does, whose
- * lists are taken side by side.
+/* variants.c - which of the recipes of srt-slurm that stand in one file is meant:
+ * `base`, what `override_NAME` makes of it, or the n-th of what `zip_override_NAME`
+ * does, whose lists are taken side by side.
  *
  * Keys and merging: NVIDIA/srt-slurm@c88ef7316, docs/overrides.md and
  * src/srtctl/core/config.py.
@@ -88,8 +88,8 @@ static const struct node *nth(const struct node *list, int index)
 	return node;
 }
 
-/* Members replace those of the same name, mappings are merged, null takes away. Depth is
- * bounded by the document's. */
+/* Members replace those of the same name, mappings are merged, null takes away. Depth
+ * is bounded by the document's. */
 static bool merge(struct pairs *recipe, const struct node *map, const char *prefix,
 		  int index, struct error *error)
 {
@@ -124,7 +124,8 @@ static bool merge(struct pairs *recipe, const struct node *map, const char *pref
 	return true;
 }
 
-/* "3 recipes; --function NAME says which: base, override_small, zip_override_tp[0..1]" */
+/* "3 recipes; --function NAME says which: base, override_small, zip_override_tp[0..1]"
+ */
 static bool refuse(const struct node *root, const char *file, const char *wanted,
 		   struct error *error)
 {
@@ -159,13 +160,14 @@ static const struct node *find_section(const struct node *root, const char *want
 
 	*index = WHOLE;
 	for (const struct node *node = root->child; node; node = node->next) {
-		if (!is_override(node->key) || strncmp(node->key, wanted, length) != 0 ||
+		if (!is_override(node->key) ||
+		    strncmp(node->key, wanted, length) != 0 ||
 		    node->key[length] != '\0' || node->kind != NODE_MAP)
 			continue;
 		if (is_zip(node->key))
 			*index = wanted[length] == '[' ? atoi(wanted + length + 1) : 0;
-		if (is_zip(node->key) && (wanted[length] != '[' || *index < 0 ||
-					  *index >= longest(node)))
+		if (is_zip(node->key) &&
+		    (wanted[length] != '[' || *index < 0 || *index >= longest(node)))
 			return NULL;
 		return node;
 	}
