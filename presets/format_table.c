@@ -88,7 +88,11 @@ static char *write_share(const struct format_request *r)
 
 static char *write_json(const struct format_request *r)
 {
-	return report_json(r->scenario, r->estimate);
+	struct cJSON *root = report_object(r->scenario, r->estimate);
+
+	if (r->start)
+		report_start(root, r->start, r->scenario);
+	return report_print(root, false);
 }
 
 static char *write_megatron(const struct format_request *r)

@@ -24,7 +24,8 @@ struct format_request {
 	/* What the scenario's own file had beside, or NULL. */
 	const struct import_report *kept;
 	const char *assumed; /* what was taken by itself, for a report; NULL: nothing */
-	struct trace_cut cut; /* of a trace */
+	const struct start *start; /* the same by key; NULL: nothing was started */
+	struct trace_cut cut;      /* of a trace */
 	/* Why there is nothing to write, or NULL. */
 	struct error *error;
 };

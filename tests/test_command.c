@@ -632,6 +632,7 @@ static void test_a_trace_is_cut(void **state)
 	run_check("export megatron llama3-70b-64-h100 --stages 2", 2, NULL,
 		  "--stages is of export trace and chakra; export megatron does not "
 		  "take it");
+	run_check("export json --model llama3-8b --tp 2", 0, "\"assumed\":\t{", NULL);
 	run_check("export json llama3-70b-64-h100 --baseline llama3-8b-8-h100", 2, NULL,
 		  "--baseline is of export markdown");
 	run_check("export trace llama3-70b-64-h100 --stages 0", 2, NULL,

@@ -112,6 +112,18 @@ static void axolotl_is_read(void **state)
 		  &s);
 	expect(&s, "zero", "3");
 	expect(&s, "zero_group", "4");
+	/* fp8 beside bf16 is what the products have */
+	read_good(
+		"axolotl",
+		"base_model: Qwen/Qwen3-8B\nsequence_len: 512\nbf16: true\nfp8: true\n",
+		&s);
+	expect(&s, "precision", "fp8");
+	expect(&s, "fp8_recipe", "current-scaling");
+	read_good(
+		"axolotl",
+		"base_model: Qwen/Qwen3-8B\nsequence_len: 512\nbf16: true\nfp8: false\n",
+		&s);
+	expect(&s, "precision", "bf16");
 }
 
 /* Another question than a step on the next token's loss. */

@@ -152,6 +152,47 @@ static void others_are_refused(void **state)
 #undef NAME
 }
 
+/* What xpk is told says how many chips there are: by cores, by chips, by their torus,
+ * with two devices of JAX on a chip of tpu7x. */
+static void chips_are_counted(void)
+{
+	static const struct {
+		const char *words, *axes, *cluster, *gpus, *gbs;
+	} kinds[] = {
+		{ "--device-type=v6e-256", "", "tpu-v6e", "256", "512" },
+		{ "--device-type=v5p-128", "", "tpu-v5p", "64", "128" },
+		{ "--tpu-type=v6e-16 --num-slices=2", "", "tpu-v6e", "32", "64" },
+		{ "--tpu-type=tpu7x-4x4x4", "", "tpu-v7x", "64", "256" },
+		{ "--device-type=tpu7x-4x4x4", "ici_fsdp_parallelism=128", "tpu-v7x",
+		  "64", "256" },
+		/* axes that say all are believed */
+		{ "--device-type=v6e-256", "ici_fsdp_parallelism=16", "tpu-v6e", "16",
+		  "32" },
+	};
+	struct scenario s;
+	char text[512];
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		snprintf(text, sizeof text,
+			 "xpk workload create %s --command=\"python3 -m MaxText.train "
+			 "MaxText/configs/base.yml model_name=llama3.1-70b "
+			 "per_device_batch_size=2 %s\"\n",
+			 kinds[i].words, kinds[i].axes);
+		read_good("maxtext", text, &s);
+		assert_string_equal(s.cluster.name, kinds[i].cluster);
+		expect(&s, "gpus", kinds[i].gpus);
+		expect(&s, "gbs", kinds[i].gbs);
+	}
+	read_good(
+		"maxtext",
+		"xpk workload create --device-type=tpu7x-2x2x2 --command=\"python3 -m "
+		"MaxText.train MaxText/configs/base.yml model_name=llama3.1-70b "
+		"ici_data_parallelism=2 ici_fsdp_parallelism=8\"\n",
+		&s);
+	expect(&s, "gpus", "8");
+	expect(&s, "zero_group", "4");
+}
+
 /* A command: variables, words in one word behind --command, the last of a key. */
 static void commands_are_read(void **state)
 {
@@ -179,6 +220,7 @@ static void commands_are_read(void **state)
 		     "python3 -m MaxText.train base.yml model_name=llama2-7b "
 		     "per_device_batch_size=$BATCH\n",
 		     "per_device_batch_size comes from $BATCH");
+	chips_are_counted();
 	/* what stands in a file that is not opened */
 	read_refused("maxtext",
 		     "python3 -m MaxText.train models/gpu/llama2_7b.yml steps=9\n",

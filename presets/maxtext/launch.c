@@ -86,8 +86,13 @@ static bool add_setting(struct launch *l, const char *word,
 static bool add_word(struct launch *l, const char *word, const struct shell_word *from,
 		     bool *program, bool *config)
 {
+	/* of xpk, which called the first --tpu-type */
 	if (strncmp(word, "--device-type=", 14) == 0)
 		return set(l, "device", word + 14, from->line);
+	if (strncmp(word, "--tpu-type=", 11) == 0)
+		return set(l, "device", word + 11, from->line);
+	if (strncmp(word, "--num-slices=", 13) == 0)
+		return set(l, "slices", word + 13, from->line);
 	*program = *program || strstr(word, "train");
 	if (*config)
 		return add_setting(l, word, from);

@@ -89,6 +89,7 @@ static const char *const others[] = {
 	"base_config",
 	"config",
 	"device",
+	"slices",
 	"use_sft",
 	"weight_dtype",
 	"primus.model",
@@ -156,15 +157,60 @@ bool maxtext_knows(const char *key)
 	return word_among(key, others) || word_among(key, maxtext_shape_keys);
 }
 
-/* Chips as xpk calls them, and folders of MaxText. */
+/* Chips as xpk calls them, and folders of MaxText. The number behind the name counts
+ * cores, or chips by their torus (docs.cloud.google.com/tpu/docs: v4, v5p, v6e, tpu7x);
+ * two devices of JAX share a chip of tpu7x. */
 static const struct device {
 	const char *name, *folder, *cluster;
+	int cores, devices; /* counted for a chip */
 } devices[] = {
-	{ "tpu7x-", "/tpu7x/", "tpu-v7x" },
-	{ "v6e-", "/v6e/", "tpu-v6e" },
-	{ "v5p-", "/v5p/", "tpu-v5p" },
-	{ "v4-", "/v4/", "tpu-v4" },
+	{ "tpu7x-", "/tpu7x/", "tpu-v7x", 1, 2 },
+	{ "v6e-", "/v6e/", "tpu-v6e", 1, 1 },
+	{ "v5p-", "/v5p/", "tpu-v5p", 2, 1 },
+	{ "v4-", "/v4/", "tpu-v4", 2, 1 },
 };
+
+/* What xpk is told of; NULL: nothing, or of no TPU. */
+static const struct device *device_of(const struct mapped *m)
+{
+	const struct pair *device = pairs_find(m->pairs, "device");
+
+	for (size_t i = 0; device && i < sizeof devices / sizeof devices[0]; i++)
+		if (strncmp(device->value, devices[i].name, strlen(devices[i].name)) ==
+		    0)
+			return &devices[i];
+	return NULL;
+}
+
+/* "tpu7x-4x4x8": the chips of all slices, 0 where the name does not tell. */
+static int64_t chips_of(const struct mapped *m)
+{
+	const struct device *device = device_of(m);
+	int64_t chips = 1, slices = 1;
+	const char *at;
+	char *end;
+
+	if (!device || !mapped_count(m, "slices", &slices))
+		return 0;
+	at = pairs_find(m->pairs, "device")->value + strlen(device->name);
+	for (; *at != '\0'; at = *end == 'x' ? end + 1 : end) {
+		long long side = strtoll(at, &end, 10);
+
+		if (end == at || side < 1 || (*end != '\0' && *end != 'x') ||
+		    __builtin_mul_overflow(chips, side, &chips))
+			return 0;
+	}
+	chips /= device->cores;
+	return slices < 1 || __builtin_mul_overflow(chips, slices, &chips) ? 0 : chips;
+}
+
+/* Where axes count the devices of a chip, its batch is theirs. */
+static int64_t devices_of(const struct mapped *m)
+{
+	const struct device *device = device_of(m);
+
+	return device && m->out->cluster.gpus == chips_of(m) ? device->devices : 1;
+}
 
 /* hardware: base.yml's is tpu, of which no kind is named; xpk is told one. */
 static bool read_machine(const struct mapped *m)
@@ -260,6 +306,26 @@ static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *
 	return true;
 }
 
+/* The chips that xpk is told of, where the model fits between them: axes may be open,
+ * or count devices of which several share a chip. */
+static int64_t world_of(const struct mapped *m, const int64_t *axis, int64_t world)
+{
+	const struct device *device = device_of(m);
+	int64_t chips = chips_of(m);
+	int64_t model = m->out->plan.tp * m->out->plan.cp * m->out->plan.pp;
+	bool shared = device && device->devices > 1 && world == device->devices * chips;
+
+	if (chips < 1 || (world > 0 && !shared) || chips % model != 0 ||
+	    chips % axis[AXIS_EXPERT] != 0)
+		return world;
+	if (device->devices > 1 && model * axis[AXIS_EXPERT] > 1)
+		import_note(m->report, IMPORT_APPROXIMATE, "device",
+			    "axes count %d devices a chip; of tensor, context, "
+			    "pipeline and expert each is counted as a chip",
+			    device->devices);
+	return chips;
+}
+
 /* fsdp shards weights, and so do context and expert (the rule of `embed` in base.yml);
  * data only the batch. Without a word of either fsdp takes what is left of a slice,
  * data the slices. */
@@ -281,12 +347,14 @@ static bool set_degrees(const struct mapped *m, const int64_t *axis, const bool 
 		return false;
 	if (open[AXIS_DATA] || open[AXIS_FSDP] || !said)
 		world = 0;
+	world = world_of(m, axis, world);
 	if (!mapped_set_world(m, world, mapped_find(m, "ici_fsdp_parallelism")))
 		return false;
 	return axis[AXIS_DATA] < 2 || axis[AXIS_FSDP] < 2 || world == 0 ||
-	       mapped_set_count(
-		       m, "zero_group",
-		       axis[AXIS_FSDP] * axis[AXIS_CONTEXT] * axis[AXIS_EXPERT], NULL);
+	       mapped_set_count(m, "zero_group",
+				axis[AXIS_FSDP] * axis[AXIS_CONTEXT] *
+					axis[AXIS_EXPERT] / devices_of(m),
+				NULL);
 }
 
 static bool read_number(const struct mapped *m, const char *key, double absent,
@@ -305,7 +373,7 @@ static bool read_number(const struct mapped *m, const char *key, double absent,
 			 "%s is '%.40s'; expected a number above 0", key, pair->value);
 }
 
-/* per_device_batch_size counts sequences of a chip, whatever shares them: the global
+/* per_device_batch_size counts sequences of a device, whatever shares them: the global
  * batch is that of all chips, a micro-batch what a rank of data has of it at a time. */
 static bool read_batch(const struct mapped *m)
 {
@@ -324,7 +392,8 @@ static bool read_batch(const struct mapped *m)
 			    "12, as in base.yml");
 	parts = parts < 1 ? plan->pp : parts;
 	steps = steps < 1 ? 1 : steps;
-	batch = each * (double)m->out->cluster.gpus * (double)steps;
+	batch = each * (double)m->out->cluster.gpus * (double)devices_of(m) *
+		(double)steps;
 	micro = batch / (double)(dp > 0 ? dp : 1) / (double)steps / (double)parts;
 	if (plan->pp > 1 && repeats > 1 &&
 	    (!mapped_set(m, "schedule", "interleaved", NULL) ||

@@ -174,6 +174,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	}
 	start_text(&asked->start, scenario, assumed, sizeof assumed);
 	request.assumed = assumed;
+	request.start = &asked->start;
 	request.error = &error;
 	request.cut = asked->cut;
 	if (asked->format->out.write_folder) {
