@@ -55,6 +55,7 @@ static const struct {
 	{ "\nper_device_batch_size:", "maxtext" },
 	{ "\nbase_config:", "maxtext" },
 	{ "MaxText.train", "maxtext" },
+	{ "benchmarks.benchmark_runner", "maxtext" },
 	{ "MaxText/train", "maxtext" },
 	{ "maxtext.trainers.pre_train", "maxtext" },
 	{ "maxtext/trainers/pre_train", "maxtext" },

@@ -221,6 +221,10 @@ static void commands_are_read(void **state)
 		     "per_device_batch_size=$BATCH\n",
 		     "per_device_batch_size comes from $BATCH");
 	chips_are_counted();
+	read_refused("maxtext",
+		     "python3 -m benchmarks.benchmark_runner xpk --num_slices=1 "
+		     "--model_name=llama3_1_70b_8192_bs4\n",
+		     "a table of MaxText's benchmarks, which is not in this file");
 	/* what stands in a file that is not opened */
 	read_refused("maxtext",
 		     "python3 -m MaxText.train models/gpu/llama2_7b.yml steps=9\n",

@@ -168,6 +168,33 @@ static void a_callers_degree_is_not_known(void **state)
 		     "no model 'zz9' in the library");
 }
 
+/* Slurm tells a job what its script has asked for. */
+static void slurms_variables_are_known(void **state)
+{
+	static const char script[] =
+		"#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=4\n"
+		"torchrun --nnodes $SLURM_NNODES --nproc-per-node 4 pretrain_gpt.py "
+		"--num-layers 32 --hidden-size 4096 --num-attention-heads 32 "
+		"--seq-length 4096 --max-position-embeddings 4096 --vocab-size 32000 "
+		"--tensor-model-parallel-size $SLURM_GPUS_PER_NODE "
+		"--micro-batch-size 1 --global-batch-size $((SLURM_NNODES * 16))\n";
+	static const struct script_given given = { .sets = 1,
+						   .set = { "SLURM_NNODES=8" } };
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", script, &s);
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "16");
+	expect(&s, "gbs", "64");
+	/* what the caller says stands over it */
+	read_given(&given);
+	read_good("megatron", script, &s);
+	read_given(NULL);
+	expect(&s, "gpus", "32");
+	expect(&s, "gbs", "128");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_document_is_a_script),
 		cmocka_unit_test(a_recipe_of_nemo_2_is_read),
 		cmocka_unit_test(a_callers_degree_is_not_known),
+		cmocka_unit_test(slurms_variables_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

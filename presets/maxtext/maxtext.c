@@ -476,6 +476,11 @@ bool maxtext_read(struct scenario *out, const char *file, const char *text,
 	};
 	struct pairs pairs;
 
+	if (strstr(text, "benchmarks.benchmark_runner"))
+		return error_set(error, file, 1,
+				 "benchmark_runner takes the plan that --model_name "
+				 "names from a table of MaxText's benchmarks, which is "
+				 "not in this file; a command of its train.py is read");
 	return (primus_runs(text, "maxtext")
 			? maxtext_from_primus(&pairs, file, text, length, report, error)
 		: maxtext_is_script(text)

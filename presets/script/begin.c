@@ -1,6 +1,7 @@
 /* begin.c - a script's arguments and variables before its first command, and what its
  * comments say. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,37 @@ static int64_t number_after(const char *line, size_t length, const char *key)
 	return found < line + length && isdigit((unsigned char)*found)
 		       ? strtoll(found, NULL, 10)
 		       : 0;
+}
+
+/* What Slurm tells a job that asks for so much; the caller's word and the script's own
+ * stand over it. */
+static void set_slurm(struct shell *shell, int64_t nodes, int64_t gpus)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} variables[] = {
+		{ "SLURM_NNODES", nodes },
+		{ "SLURM_JOB_NUM_NODES", nodes },
+		{ "SLURM_GPUS_PER_NODE", gpus },
+		{ "SLURM_GPUS_ON_NODE", gpus },
+	};
+
+	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+		const char *name = variables[i].name;
+		const struct shell_word *words;
+		struct shell_word word = { NULL, shell->line, false, NULL };
+		char text[24];
+
+		snprintf(text, sizeof text, "%lld", (long long)variables[i].value);
+		if (variables[i].value < 1 ||
+		    shell_lookup(shell, name, strlen(name), &words) > 0 ||
+		    given_value(shell->arguments->given, name, strlen(name)))
+			continue;
+		word.text = arguments_keep(shell->arguments, text, strlen(text));
+		if (word.text)
+			shell_assign(shell, name, strlen(name), false, &word, 1);
+	}
 }
 
 /* "#SBATCH --nodes=16" says how many GPUs there are. */
@@ -42,6 +74,7 @@ void shell_comment(struct shell *shell)
 			gpus = tasks;
 		a->nodes = nodes ? nodes : a->nodes;
 		a->per_node = gpus ? gpus : a->per_node;
+		set_slurm(shell, nodes, gpus);
 	}
 	shell->at += length;
 }
