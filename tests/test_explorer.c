@@ -173,11 +173,17 @@ static void test_the_headline_never_leaves(void **state)
 	stage_open(&s, NULL, 80, 24);
 	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
 		explorer_show(&s.explorer, (enum view_id)view);
-		stage_shows(&s, "71.5 GiB ");
-		stage_shows(&s, "per GPU 913 tok/s");
+		stage_shows(&s, "71.5 GiB  step 35.9 s  bubble 7.3 %");
+		stage_shows(&s, "per GPU 913 tok/s  exposed 6.43 s  $91.8 k");
 	}
+	/* labels give way, no number and no change does */
 	stage_type(&s, "5l");
-	stage_shows(&s, "43.6 GiB -39%v  per GPU 736 tok/s -19%v");
+	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
+		explorer_show(&s.explorer, (enum view_id)view);
+		stage_shows(&s, "+ 43.6 GiB -39%v  44.5 s +24%^  bubble 4.6 % -2.6pt");
+		stage_shows(&s, "736 tok/s -19%v exposed 14.4 s +123%^ $114 k +24%^");
+	}
+	explorer_show(&s.explorer, VIEW_GRAPH);
 	stage_type(&s, "=3\n");
 	stage_shows(&s, "can't run");
 	stage_close(&s);
@@ -188,9 +194,9 @@ static void test_the_headline_never_leaves(void **state)
 	stage_type(&s, "l");
 	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
 		explorer_show(&s.explorer, (enum view_id)view);
-		stage_shows(&s, "43.6 GiB -39%v  step 44.5 s +24%^  per GPU 736 tok/s");
-		stage_shows(&s, "bubble ");
-		stage_shows(&s, "exposed 14.4 s +123%^");
+		stage_shows(&s, "43.6 GiB -39%v  44.5 s +24%^  736 tok/s -19%v");
+		stage_shows(&s, "bubble 4.6 %");
+		stage_shows(&s, "exposed 14.4 s +123%^  $114 k +24%^");
 	}
 	stage_close(&s);
 	stage_open(&s, NULL, 160, 45);
@@ -560,7 +566,7 @@ static void test_the_title_gives_up_the_least_first(void **state)
 
 	(void)state;
 	stage_open(&s, "mt-nlg-530b-2240-a100", 80, 24);
-	stage_shows(&s, "(8/node) . train 2048 x 1920\n");
+	stage_shows(&s, "a100-sxm-80g . train 2048 x 1920 . megatron-deepspeed\n");
 	assert_true(canvas_resize(&s.canvas, 60, 16));
 	stage_shows(&s, "train 2048 x 1920\n");
 	assert_true(canvas_resize(&s.canvas, 120, 36));

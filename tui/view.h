@@ -44,17 +44,28 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 		int width, const char *label, const char *key);
 /* The columns of "label value" without a change. */
 int number_width(const struct explorer *explorer, const char *label, const char *key);
-/* Throughput, memory, time, bubble, traffic and cost with their changes, at the right
- * edge of a line: as many as there is room for, and in another line what is left. */
+/* A metric of the open plan as text, "-" where it has none. */
+void number_text(const struct explorer *explorer, const char *key, char *out,
+		 size_t size);
+/* Memory, time, throughput, bubble, traffic and cost with their changes
+ * (views/headline.c): at the right edge of a line, as many as there is room for, and in
+ * another line what is left. */
 void draw_headline(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, struct rect more);
+/* The same in two rows of a narrow screen, each number always in the same one. */
+void draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect);
 /* The same in a column: label left, value and change at the right edge. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const char *label, const char *key);
 /* The change of a metric against the baseline as text, empty if there is none;
  * *role says whether it is better. */
+enum { CHANGE_TEXT = 32 };
 void change_text(const struct explorer *explorer, const char *key, char *out,
 		 size_t size, enum role *role);
+/* "-40.3%" as "-40%", "+12.1 pt" as "+12pt". */
+void change_shorten(char change[CHANGE_TEXT]);
+uint32_t change_glyph(const struct canvas *canvas, const char *change);
 /* "fits, 77 % sure" of a plan that trains; "fits, room for 312 requests" of a server,
  * of whose memory nobody measured how sure it is: as much as there is room for. */
 void fit_text(const struct explorer *explorer, int width, char *out, size_t size);

@@ -52,8 +52,8 @@ static void title_text(const struct explorer *explorer, const char *dot, int wid
 		snprintf(out, size, "%s%s%s%lld x %s%s%s%s%s%s%s%s", s->model.name,
 			 s->model.approximate[0] ? " (approximate)" : "", dot,
 			 (long long)s->cluster.gpus, s->cluster.accelerator.name,
-			 cut < 2 ? node : "", dot, work, cut < 1 ? dot : "",
-			 cut < 1 ? s->stack.name : "", calibrated ? dot : "",
+			 cut < 1 ? node : "", dot, work, cut < 2 ? dot : "",
+			 cut < 2 ? s->stack.name : "", calibrated ? dot : "",
 			 calibrated ? "calibrated" : "");
 		if (text_width(out) <= width)
 			return;
@@ -139,12 +139,35 @@ static void draw_lines(struct canvas *canvas, int left, int bottom)
 	canvas_text(canvas, 2, 2, 9, ROLE_QUIET, " knobs ");
 }
 
+/* Right of the tabs there is no room for what does not stand beside the name. */
+static bool is_narrow(const struct canvas *canvas)
+{
+	return behind_tabs(canvas).width < 44;
+}
+
+/* The headline of a narrow screen: on the rule, in place of the name that the tabs tell
+ * as well, and in the row below that. Returns the rows that it takes from the view. */
+static int draw_two_rows(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect view)
+{
+	if (!is_narrow(canvas) || explorer->view == VIEW_OVERVIEW)
+		return 0;
+	canvas_fill(canvas, (struct rect){ view.x - 1, 2, view.width + 2, 1 }, ' ',
+		    ROLE_DEFAULT);
+	draw_headline_rows(explorer, canvas,
+			   (struct rect){ view.x, 2, view.width + 1, 2 });
+	return 1;
+}
+
 static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect view, int id, bool alone)
 {
-	int used = canvas_format(canvas, view.x, 2, view.width, ROLE_QUIET, " %s ",
-				 view_table[id].name);
+	int used;
 
+	if (id != VIEW_OVERVIEW && is_narrow(canvas))
+		return; /* its headline stands there */
+	used = canvas_format(canvas, view.x, 2, view.width, ROLE_QUIET, " %s ",
+			     view_table[id].name);
 	/* all of it stands in Overview; Explain leaves it to the view beside it */
 	if (id == VIEW_OVERVIEW || (id == VIEW_EXPLAIN && !alone))
 		return;
@@ -343,7 +366,10 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 	int id = beside_view(explorer,
 			     canvas->width - course_side(explorer, canvas->width));
 	struct rect other = { 0, 0, 0, 0 }, clip;
+	int taken = draw_two_rows(explorer, canvas, view);
 
+	view.y += taken;
+	view.height -= taken;
 	if (id >= 0)
 		other = beside_divide(explorer, &view, id);
 	explorer->drawn->view = view;

@@ -8,8 +8,6 @@
 #include "engine/knob/knob.h"
 #include "tui/view.h"
 
-enum { CHANGE_TEXT = 32 };
-
 enum role dimension_role(enum dimension dimension)
 {
 	static const enum role roles[DIM_COUNT] = {
@@ -122,7 +120,7 @@ enum role fit_role(const struct estimate *e)
 	return e->unsure ? ROLE_WARNING : e->fits ? ROLE_GOOD : ROLE_BAD;
 }
 
-static uint32_t change_glyph(const struct canvas *canvas, const char *text)
+uint32_t change_glyph(const struct canvas *canvas, const char *text)
 {
 	return canvas_glyph(canvas, text[0] == '-' ? GLYPH_DOWN : GLYPH_UP);
 }
@@ -149,8 +147,8 @@ void add_spot(const struct explorer *explorer, struct canvas *canvas,
 	canvas_cursor(canvas, rect.x, rect.y);
 }
 
-static void metric_text(const struct explorer *explorer, const char *key, char *out,
-			size_t size)
+void number_text(const struct explorer *explorer, const char *key, char *out,
+		 size_t size)
 {
 	const struct metric *metric = metric_find(key);
 
@@ -167,12 +165,11 @@ int number_width(const struct explorer *explorer, const char *label, const char 
 {
 	char value[64];
 
-	metric_text(explorer, key, value, sizeof value);
+	number_text(explorer, key, value, sizeof value);
 	return text_width(label) + (label[0] != '\0') + text_width(value);
 }
 
-/* "-40.3%" as "-40%", "+12.1 pt" as "+12pt". */
-static void shorten(char change[CHANGE_TEXT])
+void change_shorten(char change[CHANGE_TEXT])
 {
 	char *unit, tail[8];
 	double value = strtod(change, &unit);
@@ -184,117 +181,6 @@ static void shorten(char change[CHANGE_TEXT])
 		 tail);
 }
 
-/* What a person who turns a knob wants to see in every view, as shown; the rank says
- * what goes last where room is short. */
-struct headline {
-	const char *label, *key;
-	int rank;
-};
-
-enum { MOST_HEADLINES = 7 };
-
-static const struct headline headlines[2][MOST_HEADLINES] = {
-	{ { "", "total_bytes", 1 },
-	  { "step", "step_seconds", 2 },
-	  { "per GPU", "tokens_per_second_per_gpu", 0 },
-	  { "bubble", "bubble_ratio", 3 },
-	  { "exposed", "exposed_seconds", 4 },
-	  { "", "run_dollars", 5 },
-	  { "MFU", "mfu", 6 } },
-	{ { "", "total_bytes", 1 },
-	  { "TPOT", "tpot_seconds", 2 },
-	  { "per GPU", "output_tokens_per_second_per_gpu", 0 },
-	  { "TTFT", "ttft_seconds", 3 },
-	  { "", "dollars_per_million_tokens", 4 },
-	  { "per user", "output_tokens_per_second_per_user", 5 } },
-};
-
-static int headline_width(const struct explorer *explorer,
-			  const struct headline *headline)
-{
-	char change[CHANGE_TEXT];
-	enum role role;
-
-	change_text(explorer, headline->key, change, sizeof change, &role);
-	shorten(change);
-	return number_width(explorer, headline->label, headline->key) +
-	       (change[0] != '\0' ? text_width(change) + 2 : 0);
-}
-
-static int put_headline(const struct explorer *explorer, struct canvas *canvas, int x,
-			int y, const struct headline *headline)
-{
-	char value[64], change[CHANGE_TEXT];
-	enum role role, kind = ROLE_VALUE;
-	int used = 0;
-
-	if (strcmp(headline->key, "total_bytes") == 0 && !explorer->estimate.fits)
-		kind = ROLE_BAD;
-	metric_text(explorer, headline->key, value, sizeof value);
-	change_text(explorer, headline->key, change, sizeof change, &role);
-	shorten(change);
-	if (headline->label[0] != '\0')
-		used = canvas_text(canvas, x, y, CANVAS_MAX, ROLE_LABEL,
-				   headline->label) +
-		       1;
-	used += canvas_text(canvas, x + used, y, CANVAS_MAX, kind, value);
-	if (change[0] == '\0')
-		return used;
-	used += 1 + canvas_text(canvas, x + used + 1, y, CANVAS_MAX, role, change);
-	canvas_put(canvas, x + used, y, change_glyph(canvas, change), role);
-	return used + 1;
-}
-
-/* Those of a rank up to the returned one have room, from the first one on. */
-static int most_that_fit(const struct explorer *explorer, const struct headline *all,
-			 int first, int room, int *used)
-{
-	int most = first - 1;
-
-	*used = 0;
-	for (int rank = first; rank < MOST_HEADLINES && most == rank - 1; rank++)
-		for (int i = 0; i < MOST_HEADLINES && all[i].key; i++) {
-			int width;
-
-			if (all[i].rank != rank)
-				continue;
-			width = headline_width(explorer, &all[i]) + 2;
-			if (*used + width > room)
-				continue;
-			*used += width;
-			most = rank;
-		}
-	return most;
-}
-
-/* At the right edge; returns the first rank that has found no room. */
-static int draw_ranks(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, int first)
-{
-	const struct headline *all =
-		headlines[explorer->scenario.plan.mode == MODE_INFERENCE];
-	int used, most = most_that_fit(explorer, all, first, rect.width, &used);
-	int x = rect.x + rect.width - used;
-
-	canvas_fill(canvas, (struct rect){ x, rect.y, used, 1 }, ' ', ROLE_DEFAULT);
-	for (int i = 0; i < MOST_HEADLINES && all[i].key; i++)
-		if (all[i].rank >= first && all[i].rank <= most)
-			x += put_headline(explorer, canvas, x + 1, rect.y, &all[i]) + 2;
-	return most + 1;
-}
-
-void draw_headline(const struct explorer *explorer, struct canvas *canvas,
-		   struct rect rect, struct rect more)
-{
-	if (has_numbers(explorer))
-		draw_ranks(explorer, canvas, more,
-			   draw_ranks(explorer, canvas, rect, 0));
-	else
-		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
-			     explorer->estimate.legal ? " no request fits "
-						      : " can't run ");
-}
-
 int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,
 		int width, const char *label, const char *key)
 {
@@ -302,7 +188,7 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 	enum role role;
 	int used = 0, start = x;
 
-	metric_text(explorer, key, value, sizeof value);
+	number_text(explorer, key, value, sizeof value);
 	if (label[0] != '\0')
 		used = canvas_text(canvas, x, y, width, ROLE_LABEL, label) + 1;
 	used += canvas_text(canvas, x + used, y, width - used, ROLE_VALUE, value);
@@ -329,10 +215,10 @@ void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 	bool wide = rect.width > 34;
 	int right = rect.width - (wide ? LONG_CHANGE : SHORT_CHANGE), least;
 
-	metric_text(explorer, key, value, sizeof value);
+	number_text(explorer, key, value, sizeof value);
 	change_text(explorer, key, change, sizeof change, &role);
 	if (!wide)
-		shorten(change);
+		change_shorten(change);
 	least = text_width(label) + 1 + text_width(value);
 	if (right < least)
 		right = least < rect.width ? least : rect.width;
