@@ -123,7 +123,7 @@ static void test_the_slowest_percent_is_told(void **state)
 	assert_true(tail.result.ttft.p99 > 1 && !tail.meets);
 	snprintf(line, sizeof line, "P99      TTFT %s late", text);
 	stage_shows(&s, line);
-	stage_shows(&s, "9 the slowest percent");
+	stage_shows(&s, "9 the slowest 1 %");
 	stage_type(&s, "/concurrency\n=4\n");
 	stage_lacks(&s, "late");
 	stage_shows(&s, "100 % good");

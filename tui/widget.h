@@ -55,6 +55,8 @@ void widget_stack(struct canvas *canvas, struct rect rect, const struct part *pa
  * rows. Parts of value 0 or without a label are left out. */
 int widget_legend(struct canvas *canvas, struct rect rect, const struct part *part,
 		  int count);
+/* One cell of a part's colour or letter, to stand before its name. */
+void widget_key(struct canvas *canvas, int x, int y, enum role role);
 /* One bar of one colour; fraction 0..1 of the width, dots behind it. */
 void widget_bar(struct canvas *canvas, int x, int y, int width, double fraction,
 		enum role role);

@@ -181,10 +181,7 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 	for (int i = 0; i < count; i++) {
 		int x = rect.x + i % 2 * half, y = rect.y + i / 2;
 
-		canvas_put(canvas, x, y,
-			   canvas->colour ? canvas_glyph(canvas, GLYPH_FULL_BLOCK)
-					  : (uint32_t)theme_style(part[i].role)->fill,
-			   part[i].role);
+		widget_key(canvas, x, y, part[i].role);
 		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, part[i].label);
 		form_text(FORM_BYTES, part[i].value, text, sizeof text);
 		canvas_right(canvas, x + half - 10, y, 9, ROLE_VALUE, text);

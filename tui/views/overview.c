@@ -10,12 +10,12 @@
 static void draw_memory(struct page *p)
 {
 	static const struct item items[] = {
-		{ "weights", "weights_bytes" },
-		{ "gradients", "gradients_bytes" },
-		{ "optimizer", "optimizer_bytes" },
-		{ "activations", "activations_bytes" },
-		{ "buffers", "buffers_bytes" },
-		{ "framework", "framework_bytes" },
+		{ "weights", "weights_bytes", ROLE_WEIGHTS },
+		{ "gradients", "gradients_bytes", ROLE_GRADIENTS },
+		{ "optimizer", "optimizer_bytes", ROLE_OPTIMIZER },
+		{ "activations", "activations_bytes", ROLE_ACTIVATIONS },
+		{ "buffers", "buffers_bytes", ROLE_BUFFERS },
+		{ "framework", "framework_bytes", ROLE_FRAMEWORK },
 	};
 	const struct estimate *e = &p->explorer->estimate;
 	const struct stage_memory *m = &e->memory;
@@ -77,17 +77,17 @@ static void draw_range(struct page *p, int x)
 static void draw_time(struct page *p)
 {
 	static const struct item items[] = {
-		{ "compute", "compute_seconds" },
-		{ "recompute", "recompute_seconds" },
-		{ "exposed", "exposed_seconds" },
-		{ "bubble", "bubble_seconds" },
-		{ "bubble ratio", "bubble_ratio" },
-		{ "idle/ideal", "idle_to_ideal" },
-		{ "optimizer", "optimizer_seconds" },
+		{ "compute", "compute_seconds", ROLE_DEFAULT },
+		{ "recompute", "recompute_seconds", ROLE_DEFAULT },
+		{ "exposed", "exposed_seconds", ROLE_DEFAULT },
+		{ "bubble", "bubble_seconds", ROLE_DEFAULT },
+		{ "bubble ratio", "bubble_ratio", ROLE_DEFAULT },
+		{ "idle/ideal", "idle_to_ideal", ROLE_DEFAULT },
+		{ "optimizer", "optimizer_seconds", ROLE_DEFAULT },
 	};
 	static const struct item few[] = {
-		{ "bubble", "bubble_ratio" },
-		{ "idle/ideal", "idle_to_ideal" },
+		{ "bubble", "bubble_ratio", ROLE_DEFAULT },
+		{ "idle/ideal", "idle_to_ideal", ROLE_DEFAULT },
 	};
 	int x = p->rect.x;
 
@@ -107,9 +107,9 @@ static void draw_time(struct page *p)
 static void draw_run_line(struct page *p, const char *tokens)
 {
 	static const struct item two[] = {
-		{ "per GPU", "tokens_per_second_per_gpu" },
-		{ "MFU", "mfu" },
-		{ "TFLOP/s", "tflops_per_gpu" },
+		{ "per GPU", "tokens_per_second_per_gpu", ROLE_DEFAULT },
+		{ "MFU", "mfu", ROLE_DEFAULT },
+		{ "TFLOP/s", "tflops_per_gpu", ROLE_DEFAULT },
 	};
 	int x = p->rect.x;
 
@@ -125,17 +125,17 @@ static void draw_run_line(struct page *p, const char *tokens)
 static void draw_throughput(struct page *p)
 {
 	static const struct item items[] = {
-		{ "tokens/s", "tokens_per_second" },
-		{ "per GPU", "tokens_per_second_per_gpu" },
-		{ "TFLOP/s/GPU", "tflops_per_gpu" },
-		{ "MFU", "mfu" },
-		{ "HFU", "hfu" },
-		{ "tokens per step", "tokens_per_step" },
+		{ "tokens/s", "tokens_per_second", ROLE_DEFAULT },
+		{ "per GPU", "tokens_per_second_per_gpu", ROLE_DEFAULT },
+		{ "TFLOP/s/GPU", "tflops_per_gpu", ROLE_DEFAULT },
+		{ "MFU", "mfu", ROLE_DEFAULT },
+		{ "HFU", "hfu", ROLE_DEFAULT },
+		{ "tokens per step", "tokens_per_step", ROLE_DEFAULT },
 	};
 	static const struct item run[] = {
-		{ "GPU-hours", "run_gpu_hours" },
-		{ "goodput", "goodput" },
-		{ "failures", "run_failures" },
+		{ "GPU-hours", "run_gpu_hours", ROLE_DEFAULT },
+		{ "goodput", "goodput", ROLE_DEFAULT },
+		{ "failures", "run_failures", ROLE_DEFAULT },
 	};
 	static const struct ranged costs[] = {
 		{ "takes", "run_seconds", "run_seconds_low", "run_seconds_high" },
@@ -175,14 +175,18 @@ static void draw_throughput(struct page *p)
 void page_stages(struct page *p)
 {
 	const struct estimate *e = &p->explorer->estimate;
+	const struct part key[] = { { 1, ROLE_COMPUTE, "busy" },
+				    { 1, ROLE_TP, "exposed" },
+				    { 1, ROLE_BUBBLE, "idle" },
+				    { 1, ROLE_STEP, "optimizer" } };
 	int rows = e->stages < 16 ? e->stages : 16, half = (p->rect.width - 6) / 2;
 
 	if (p->room < ROOM_RICH || e->stages < 2 || page_left(p) < rows + 14)
 		return;
 	canvas_text(p->canvas, p->rect.x, p->y, 40, ROLE_TITLE, "STAGES");
 	canvas_text(p->canvas, p->rect.x + 8, p->y, half, ROLE_LABEL, "memory");
-	canvas_text(p->canvas, p->rect.x + half + 7, p->y++, half, ROLE_LABEL,
-		    "busy, exposed, idle, optimizer");
+	widget_legend(p->canvas, (struct rect){ p->rect.x + half + 7, p->y++, half, 1 },
+		      key, 4);
 	for (int i = 0; i < rows; i++, p->y++) {
 		const struct stage_memory *m = &e->stage[i];
 		const struct stage_time *t = &e->stage_time[i];

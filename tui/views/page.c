@@ -24,23 +24,32 @@ void page_gap(struct page *p)
 /* Numbers in columns that line up, each near enough to its label to be read with it. */
 void page_grid(struct page *p, const struct item *item, int count, int columns)
 {
-	enum { WIDEST = 46 };
-	int width = p->rect.width / columns;
+	/* the first column has the longest words and keys before them */
+	enum { WIDEST = 46, MORE = 2 };
+	int width = (p->rect.width - MORE) / columns;
 
 	if (width > WIDEST)
 		width = WIDEST;
 	for (int i = 0; i < count && page_left(p) > i / columns; i++) {
-		int x = p->rect.x + i % columns * width;
+		int at = i % columns, key = item[i].role != ROLE_DEFAULT ? 2 : 0;
+		struct rect cell = { p->rect.x + at * width + (at > 0) * MORE,
+				     p->y + i / columns,
+				     width + (at == 0) * MORE -
+					     (width > 36         ? 2
+					      : at < columns - 1 ? 1
+								 : 0),
+				     1 };
 
+		if (key > 0)
+			widget_key(p->canvas, cell.x, cell.y, item[i].role);
+		cell.x += key;
+		cell.width -= key;
 		if (p->room == ROOM_COMPACT)
-			draw_number(p->explorer, p->canvas, x, p->y + i / columns,
-				    width - 1, item[i].label, item[i].key);
+			draw_number(p->explorer, p->canvas, cell.x, cell.y, cell.width,
+				    item[i].label, item[i].key);
 		else
-			draw_number_row(
-				p->explorer, p->canvas,
-				(struct rect){ x, p->y + i / columns,
-					       width > 36 ? width - 2 : width - 1, 1 },
-				item[i].label, item[i].key);
+			draw_number_row(p->explorer, p->canvas, cell, item[i].label,
+					item[i].key);
 	}
 	p->y += (count + columns - 1) / columns;
 }

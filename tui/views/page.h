@@ -18,6 +18,7 @@ struct page {
 
 struct item {
 	const char *label, *key;
+	enum role role; /* of the part of the bar above that it tells; 0: of none */
 };
 
 /* A number between two that it may be between. */

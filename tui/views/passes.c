@@ -127,6 +127,8 @@ static void draw_rhythm(struct canvas *canvas, struct rect rect,
 	const struct serve_lane *decode = &lanes->lane[LANE_DECODE];
 	const struct serve_lane *mixed = &lanes->lane[LANE_MIXED];
 	double share = lanes->mixed_share, at = 0, end;
+	const struct part key[] = { { 1, ROLE_FORWARD, "decode" },
+				    { 1, ROLE_WGRAD, "mixed" } };
 	struct span span[PASSES];
 	int count = 0;
 
@@ -143,6 +145,11 @@ static void draw_rhythm(struct canvas *canvas, struct rect rect,
 		at += seconds;
 	}
 	canvas_text(canvas, rect.x, rect.y, LABEL - 1, ROLE_LABEL, "passes");
+	/* above them, between the ends of the lanes' axis */
+	widget_legend(
+		canvas,
+		(struct rect){ rect.x + LABEL + 3, rect.y - 1, rect.width - 24, 1 },
+		key, 2);
 	canvas->coarse = true;
 	widget_spans(canvas,
 		     (struct rect){ rect.x + LABEL, rect.y, rect.width - LABEL - 1,
@@ -239,30 +246,48 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		form_text(FORM_SECONDS, value, out->text, sizeof out->text);
 }
 
+static bool has_kind(const struct serve_lanes *lanes, enum serve_filling kind)
+{
+	for (int l = 0; l < LANE_COUNT; l++)
+		for (int i = 0; i < lanes->lane[l].count; i++)
+			if (lanes->lane[l].item[i].kind == kind)
+				return true;
+	return false;
+}
+
 static void draw_head(struct canvas *canvas, struct rect rect,
 		      const struct serve_lanes *lanes)
 {
-	static const struct part parts[] = {
-		{ 1, ROLE_COMPUTE, "bound by computing" },
-		{ 1, ROLE_RECOMPUTE, "by memory" },
-		{ 1, ROLE_TP, "TP" },
-		{ 1, ROLE_EP, "EP" },
-		{ 1, ROLE_PP, "PP" },
-		{ 1, ROLE_HOST, "host" },
-		{ 1, ROLE_BUBBLE, "lost" },
+	static const char *const labels[FILLING_COUNT] = {
+		[FILLING_COMPUTE] = "bound by computing",
+		[FILLING_MEMORY] = "by memory",
+		[FILLING_TP] = "TP",
+		[FILLING_CP] = "CP",
+		[FILLING_EP] = "EP",
+		[FILLING_PP] = "PP",
+		[FILLING_HOST] = "host",
+		[FILLING_REST] = "lost",
 	};
+	struct part parts[FILLING_COUNT];
 	const struct serve_lane *mixed = &lanes->lane[LANE_MIXED];
 	char every[96] = "no pass carries prompts beside decoding requests";
+	bool narrow = rect.width < 72;
 
-	if (lanes->mixed_share > 0)
+	if (lanes->mixed_share > 0 && !narrow)
 		snprintf(every, sizeof every,
 			 "%.3g %% of passes carry %.0f prompt tokens",
 			 lanes->mixed_share * 100, mixed->prompt_tokens);
+	else if (narrow)
+		snprintf(every, sizeof every, "%.3g %% of passes with prompts",
+			 lanes->mixed_share * 100);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_TITLE,
 		      "%.4g requests decode; %s", lanes->lane[LANE_DECODE].requests,
 		      every);
+	for (int k = 0; k < FILLING_COUNT; k++)
+		parts[k] = (struct part){ has_kind(lanes, (enum serve_filling)k),
+					  role_of((enum serve_filling)k), labels[k] };
 	widget_legend(canvas, (struct rect){ rect.x, rect.y + 1, rect.width, 1 }, parts,
-		      (int)(sizeof parts / sizeof parts[0]));
+		      FILLING_COUNT);
 }
 
 /* Rows of one lane, and above the table. */

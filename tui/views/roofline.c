@@ -173,11 +173,17 @@ static void draw_plot(const struct explorer *explorer, struct canvas *canvas,
 		return;
 	axes_of(pass, &roof, &x, &y);
 	if (rect.height >= 14)
-		x.title = "FLOPs a byte of memory traffic";
+		x.title = "FLOPs per byte of memory traffic";
 	if (rect.height >= 14)
 		y.title = "FLOP/s of a GPU";
 	if (!plot_begin(&plot, canvas, rect, x, y))
 		return;
+	if (rect.height >= 14)
+		canvas_right(canvas, rect.x + 16, rect.y, rect.width - 17, ROLE_LABEL,
+			     rect.width > 88
+				     ? "line: the most that a GPU can do  letters: "
+				       "rows below  dots: the other pass"
+				     : "line: the GPU's limit  dots: the other pass");
 	draw_roof(&plot, &roof);
 	draw_points(explorer, &plot, &pass[!prefill], &pass[prefill]);
 }
@@ -189,8 +195,8 @@ static void draw_intensities(struct canvas *canvas, int x, int y, int width,
 	char text[4][96];
 	double d = v->decode_intensity, p = v->prefill_intensity;
 
-	snprintf(text[0], sizeof text[0],
-		 "D decode %.4g FLOP/B  P prefill %.4g  dots: the other pass", d, p);
+	snprintf(text[0], sizeof text[0], "D decode %.4g FLOP/B  P prefill %.4g FLOP/B",
+		 d, p);
 	snprintf(text[1], sizeof text[1], "D decode %.4g FLOP/B  P prefill %.4g", d, p);
 	snprintf(text[2], sizeof text[2], "D %.4g  P %.4g FLOP/B", d, p);
 	snprintf(text[3], sizeof text[3], "D %.3g P %.4g", d, p);

@@ -366,14 +366,15 @@ static void draw_plain_name(const struct explorer *explorer, struct canvas *canv
 	const struct planner_found *chosen = search_chosen(explorer);
 	struct scenario s;
 	char text[512], name[24];
+	int used;
 
 	if (!chosen)
 		return;
 	planner_scenario(&explorer->search->problem, chosen, &s);
 	planner_plain_name(&explorer->search->problem, &s, text, sizeof text);
 	search_plan_name(explorer->search, chosen, name, sizeof name);
-	x += canvas_format(canvas, x, y, width, ROLE_LABEL, "%s: ", name);
-	canvas_phrase(canvas, x, y, width, ROLE_VALUE, text);
+	used = canvas_format(canvas, x, y, width, ROLE_LABEL, "%s: ", name);
+	canvas_phrase(canvas, x + used, y, width - used, ROLE_VALUE, text);
 }
 
 /* Rows for what the short words of the names stand for, at the table. */
@@ -416,7 +417,7 @@ enum { NOTES = sizeof note / sizeof note[0], FEW = 6, FEWEST = 2 };
 
 int search_notes(const struct explorer *explorer, struct rect view)
 {
-	if (view.height < 18)
+	if (view.height < 17)
 		return view.height < 12 ? 0 : FEWEST;
 	if (view.height < 24)
 		return FEW;

@@ -12,12 +12,12 @@
 static void draw_memory(struct page *p)
 {
 	static const struct item items[] = {
-		{ "weights", "weights_bytes" },
-		{ "KV cache", "kv_bytes" },
-		{ "headroom", "headroom_bytes" },
-		{ "activations", "activations_bytes" },
-		{ "KV per token", "kv_bytes_per_token" },
-		{ "room for", "max_concurrency" },
+		{ "weights", "weights_bytes", ROLE_WEIGHTS },
+		{ "KV cache", "kv_bytes", ROLE_KV },
+		{ "buffers", "buffers_bytes", ROLE_BUFFERS },
+		{ "activations", "activations_bytes", ROLE_ACTIVATIONS },
+		{ "framework", "framework_bytes", ROLE_FRAMEWORK },
+		{ "headroom", "headroom_bytes", ROLE_DEFAULT },
 	};
 	const struct estimate *e = &p->explorer->estimate;
 	struct part part[MEMORY_PARTS];
@@ -91,7 +91,7 @@ static void pass_bar(struct page *p)
 		     bound);
 }
 
-/* "TTFT 2.31 s mean 860 ms", in the colour of its goal. */
+/* "TTFT 2.31 s, mean 860 ms", in the colour of its goal. */
 static int draw_percentile(struct page *p, int x, const char *label,
 			   const struct queue_times *times, double goal)
 {
@@ -106,7 +106,7 @@ static int draw_percentile(struct page *p, int x, const char *label,
 			      text, late ? " late" : "");
 	form_text(FORM_SECONDS, times->mean, text, sizeof text);
 	used += canvas_format(p->canvas, x + used, p->y, end - x - used, ROLE_QUIET,
-			      " mean %s", text);
+			      ", mean %s", text);
 	return used + 2;
 }
 
@@ -159,20 +159,24 @@ static void draw_tail(struct page *p)
 	x += draw_percentile(p, x, "TPOT", &tail->result.tpot, v->goal_tpot_seconds);
 	form_text(FORM_PERCENT, tail->result.within_goals, share, sizeof share);
 	if (goals)
-		canvas_format(p->canvas, x, p->y, end - x, ROLE_QUIET, "%s good",
-			      share);
+		x += canvas_format(p->canvas, x, p->y, end - x, ROLE_QUIET, "%s good",
+				   share) +
+		     2;
+	/* whose mean is not that of the line above */
+	if (x + 9 <= end)
+		canvas_text(p->canvas, x, p->y, end - x, ROLE_QUIET, "simulated");
 	p->y++;
 }
 
 static void draw_latency(struct page *p)
 {
 	static const struct item items[] = {
-		{ "prefill", "prefill_seconds" },
-		{ "decode pass", "decode_seconds" },
-		{ "mixed pass", "mixed_seconds" },
-		{ "a request", "request_seconds" },
-		{ "prefill share", "prefill_share" },
-		{ "waiting", "waiting" },
+		{ "prefill", "prefill_seconds", ROLE_DEFAULT },
+		{ "decode pass", "decode_seconds", ROLE_DEFAULT },
+		{ "mixed pass", "mixed_seconds", ROLE_DEFAULT },
+		{ "a request", "request_seconds", ROLE_DEFAULT },
+		{ "prefill share", "prefill_share", ROLE_DEFAULT },
+		{ "waiting", "waiting", ROLE_DEFAULT },
 	};
 	const struct serving_estimate *v = &p->explorer->estimate.serving;
 	int x = p->rect.x;
@@ -197,26 +201,26 @@ static void draw_latency(struct page *p)
 static void draw_throughput(struct page *p)
 {
 	static const struct item items[] = {
-		{ "output", "output_tokens_per_second" },
-		{ "per GPU", "output_tokens_per_second_per_gpu" },
-		{ "per user", "output_tokens_per_second_per_user" },
-		{ "goodput", "goodput_tokens_per_second" },
-		{ "running", "running" },
-		{ "waiting", "waiting" },
-		{ "cost/M tokens", "dollars_per_million_tokens" },
-		{ "J/token", "joules_per_token" },
-		{ "requests/s", "requests_per_second" },
+		{ "output", "output_tokens_per_second", ROLE_DEFAULT },
+		{ "per GPU", "output_tokens_per_second_per_gpu", ROLE_DEFAULT },
+		{ "per user", "output_tokens_per_second_per_user", ROLE_DEFAULT },
+		{ "goodput", "goodput_tokens_per_second", ROLE_DEFAULT },
+		{ "running", "running", ROLE_DEFAULT },
+		{ "waiting", "waiting", ROLE_DEFAULT },
+		{ "cost/M tokens", "dollars_per_million_tokens", ROLE_DEFAULT },
+		{ "J/token", "joules_per_token", ROLE_DEFAULT },
+		{ "requests/s", "requests_per_second", ROLE_DEFAULT },
 	};
 	static const struct item few[] = {
-		{ "out", "output_tokens_per_second" },
-		{ "/GPU", "output_tokens_per_second_per_gpu" },
-		{ "/user", "output_tokens_per_second_per_user" },
+		{ "out", "output_tokens_per_second", ROLE_DEFAULT },
+		{ "/GPU", "output_tokens_per_second_per_gpu", ROLE_DEFAULT },
+		{ "/user", "output_tokens_per_second_per_user", ROLE_DEFAULT },
 	};
 	static const struct item money[] = {
-		{ "running", "running" },
-		{ "goodput", "goodput_tokens_per_second" },
-		{ "1M", "dollars_per_million_tokens" },
-		{ "J/tok", "joules_per_token" },
+		{ "running", "running", ROLE_DEFAULT },
+		{ "goodput", "goodput_tokens_per_second", ROLE_DEFAULT },
+		{ "1M", "dollars_per_million_tokens", ROLE_DEFAULT },
+		{ "J/tok", "joules_per_token", ROLE_DEFAULT },
 	};
 
 	const struct serving_estimate *v = &p->explorer->estimate.serving;
@@ -276,8 +280,10 @@ static void draw_goal(const struct explorer *explorer, struct plot *plot)
 }
 
 static void draw_marks(const struct explorer *explorer, struct plot *plot,
-		       const struct serve_point *point, int count, int y)
+		       const struct serve_point *point, int count, int y, bool slowest)
 {
+	static const char tail[] = "9 the slowest 1 %";
+	int end = plot->area.x + plot->area.width;
 	const struct serving_estimate *v = &explorer->estimate.serving;
 	const struct serving_plan *plan = &explorer->scenario.plan.serving;
 	int knee = serve_knee(point, count), x = plot->area.x, last = -1;
@@ -301,9 +307,12 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 	if (goals)
 		x += legend_mark(plot, x, y, 'G', ROLE_GOOD, "goals up to",
 				 last >= 0 ? point[last].concurrency : 0);
-	canvas_format(plot->canvas, x, y, plot->area.x + plot->area.width - x,
-		      ROLE_LABEL, goals ? "full %.0f" : "full %.0f  no goals set",
-		      point[count - 1].concurrency);
+	x += canvas_format(plot->canvas, x, y, end - x, ROLE_LABEL,
+			   goals ? "full %.0f" : "full %.0f  no goals set",
+			   point[count - 1].concurrency) +
+	     2;
+	if (slowest && x + text_width(tail) <= end)
+		canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, tail);
 }
 
 static double widest(const struct serve_point *point, int count, bool user)
@@ -316,7 +325,7 @@ static double widest(const struct serve_point *point, int count, bool user)
 }
 
 /* What all but one request in a hundred get, as far as a key press can tell. */
-static void draw_tail_line(const struct explorer *explorer, struct plot *plot)
+static bool draw_tail_line(const struct explorer *explorer, struct plot *plot)
 {
 	const struct serve_point *slow;
 	int n = load_slowest(explorer, &slow);
@@ -326,6 +335,7 @@ static void draw_tail_line(const struct explorer *explorer, struct plot *plot)
 			  slow[i].per_user, slow[i].per_gpu, ROLE_BUBBLE);
 	for (int i = 0; i < n; i++)
 		plot_mark(plot, slow[i].per_user, slow[i].per_gpu, '9', ROLE_LABEL);
+	return n > 0;
 }
 
 /* Output of a GPU over that of a user, from one request to a full cache. */
@@ -337,24 +347,29 @@ static void draw_curve(struct page *p, int rows)
 	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 2 };
 	struct plot plot;
 	double x, y;
+	bool slowest;
 
 	if (rows < 6 || count < 2)
 		return;
 	old = load_curve_before(explorer, &before);
 	x = fmax(widest(point, count, true), widest(before, old, true));
 	y = fmax(widest(point, count, false), widest(before, old, false));
-	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width,
-		       old ? "tok/s per GPU over tok/s per user, grey the pinned plan"
-			   : "tok/s per GPU over tok/s per user, 1 to all requests; 9 "
-			     "the slowest percent");
+	widget_heading(
+		p->canvas, p->rect.x, p->y, p->rect.width,
+		old ? p->rect.width < 66
+				? "tok/s per GPU over per user, grey: pinned"
+				: "tok/s per GPU over tok/s per user, grey the pinned plan"
+		: p->rect.width < 66
+			? "tok/s per GPU over tok/s per user"
+			: "tok/s per GPU over tok/s per user, from 1 request to all");
 	if (plot_begin(&plot, p->canvas, rect,
 		       (struct axis){ 0, x * 1.03, false, FORM_REAL, NULL },
 		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {
 		draw_goal(explorer, &plot);
 		draw_line(&plot, before, old, true);
-		draw_tail_line(explorer, &plot);
+		slowest = draw_tail_line(explorer, &plot);
 		draw_line(&plot, point, count, false);
-		draw_marks(explorer, &plot, point, count, p->y + rows - 1);
+		draw_marks(explorer, &plot, point, count, p->y + rows - 1, slowest);
 	}
 	p->y += rows;
 }

@@ -132,6 +132,8 @@ static void draw_item_text(const struct explorer *explorer, struct canvas *canva
 	canvas_text(canvas, rect.x, rect.y + 2, rect.width, ROLE_LABEL, waits);
 }
 
+#define SKIPS "// skips time"
+
 /* "zoom x8, critical path, event 17 of 1024" */
 static void state_text(const struct explorer *explorer, const struct timeline *t,
 		       const struct window *window, char *out, size_t size)
@@ -156,7 +158,7 @@ static void state_text(const struct explorer *explorer, const struct timeline *t
 	if (used > 0)
 		out[used - 2] = '\0';
 	else
-		snprintf(out, size, window->parts > 1 ? "// skips time" : "+ zooms in");
+		snprintf(out, size, window->parts > 1 ? SKIPS : "+ zooms in");
 }
 
 /* Shapes of the legend that this step has. */
@@ -237,6 +239,9 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	if (rect.width > 76)
 		x += canvas_format(canvas, x, y, right - x, ROLE_LABEL,
 				   " of a step of %s", step);
+	/* the sign is enough where the words would be cut */
+	if (strcmp(state, SKIPS) == 0 && text_width(state) > right - x - 2)
+		state[2] = '\0';
 	canvas_format(canvas, x + 2, y, right - x - 2, ROLE_LABEL, "%s", state);
 	y++;
 	y += draw_legend(canvas, (struct rect){ rect.x, y, rect.width, 2 }, t);

@@ -287,21 +287,25 @@ static void draw_title(struct canvas *canvas, struct rect rect,
 {
 	const struct timeline_stage *s = &t->stage[stage];
 	char peak[32], when[32], rest[32], text[160];
-	int used;
+	int used, x = rect.x, end = rect.x + rect.width;
 
 	form_text(FORM_BYTES, s->peak_bytes, peak, sizeof peak);
 	form_text(FORM_SECONDS, s->peak_seconds, when, sizeof when);
 	form_text(FORM_BYTES, s->resident_bytes, rest, sizeof rest);
+	widget_key(canvas, x, rect.y, ROLE_ACTIVATIONS);
+	x += 2 + canvas_text(canvas, x + 2, rect.y, end - x - 2, ROLE_LABEL,
+			     rect.width > 60 ? "activations held" : "activations");
+	canvas_put(canvas, x + 1, rect.y, canvas_glyph(canvas, GLYPH_UP), ROLE_BAD);
+	x += 3;
 	used = snprintf(text, sizeof text,
-			rect.width > 60
-				? "stage %d: activations it holds, most %s after %s"
-				: "stage %d: activations to %s, at %s",
-			stage, peak, when);
+			rect.width > 60 ? "their most: %s after %s on stage %d"
+					: "%s at %s, stage %d",
+			peak, when, stage);
 	if (rect.width > 96)
 		snprintf(text + used, sizeof text - (size_t)used,
 			 ", %d micro-batches%s in flight; %s beside them",
 			 s->peak_chunks, t->chunks > 1 ? " x chunks" : "", rest);
-	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, text);
+	canvas_text(canvas, x, rect.y, end - x, ROLE_TITLE, text);
 }
 
 void timeline_draw_memory(struct canvas *canvas, struct rect rect,

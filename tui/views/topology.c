@@ -307,6 +307,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct link *link = explorer->scenario.cluster.link;
 	int choice = topology_choice(explorer);
+	const char *shown =
+		choice < 0 ? "all" : dimension_label((enum dimension)choice);
 	char domain[48] = "", text[512];
 
 	/* most domains are nodes */
@@ -317,10 +319,21 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		 "%lld GPU%s, %lld per node%s; lit: %s (S)%s; in a box %s, "
 		 "between boxes %s",
 		 (long long)layout->world, layout->world == 1 ? "" : "s",
-		 (long long)layout->per_node, domain,
-		 choice < 0 ? "all" : dimension_label((enum dimension)choice),
+		 (long long)layout->per_node, domain, shown,
 		 layout->pools > 1 ? "; F f prefill" : "", link[LINK_DOMAIN].name,
 		 link[LINK_NETWORK].name);
+	/* the title has the counts too */
+	if (text_width(text) > rect.width)
+		snprintf(text, sizeof text,
+			 "%lld GPU%s, %lld per node%s; lit: %s (S); in a box %s, "
+			 "between %s",
+			 (long long)layout->world, layout->world == 1 ? "" : "s",
+			 (long long)layout->per_node, domain, shown,
+			 link[LINK_DOMAIN].name, link[LINK_NETWORK].name);
+	if (text_width(text) > rect.width)
+		snprintf(text, sizeof text, "lit: %s (S)%s; in a box %s, between %s",
+			 shown, layout->pools > 1 ? "; F f prefill" : "",
+			 link[LINK_DOMAIN].name, link[LINK_NETWORK].name);
 	canvas_phrase(canvas, rect.x, rect.y, rect.width, ROLE_LABEL, text);
 }
 

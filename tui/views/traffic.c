@@ -162,6 +162,8 @@ static void draw_totals(const struct explorer *explorer, struct canvas *canvas,
 	for (int d = 0; d < DIM_COUNT; d++) {
 		if (e->cost[d].bytes <= 0)
 			continue;
+		widget_key(canvas, x, rect.y + 2, dimension_role((enum dimension)d));
+		x += 2;
 		snprintf(key, sizeof key, "%s.exposed_seconds",
 			 dimension_key((enum dimension)d));
 		x += draw_number(explorer, canvas, x, rect.y + 2,

@@ -232,7 +232,7 @@ void widget_stack(struct canvas *canvas, struct rect rect, const struct part *pa
 		draw_limit(canvas, rect, limit / full, sum > limit);
 }
 
-static void draw_key(struct canvas *canvas, int x, int y, enum role role)
+void widget_key(struct canvas *canvas, int x, int y, enum role role)
 {
 	if (is_painted(canvas, (int)role))
 		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
@@ -262,7 +262,7 @@ int widget_legend(struct canvas *canvas, struct rect rect, const struct part *pa
 		}
 		if (y >= rect.height)
 			return rect.height;
-		draw_key(canvas, rect.x + x, rect.y + y, part[i].role);
+		widget_key(canvas, rect.x + x, rect.y + y, part[i].role);
 		canvas_text(canvas, rect.x + x + 2, rect.y + y, rect.width - x - 2,
 			    ROLE_LABEL, part[i].label);
 		x += width + 2;

@@ -1,0 +1,167 @@
+/* test_legend.c - what a colour or a letter of a picture means stands beside it, in every
+ * size of the screen, and no sentence around it is cut. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/stage.h"
+
+static const int sizes[3][2] = { { 80, 24 }, { 120, 36 }, { 200, 60 } };
+
+/* A screen of a plan behind these keys has all of these texts, up to a NULL. */
+static void shows(const char *plan, const char *keys, int width, int height,
+		  const char *const *text)
+{
+	struct stage s;
+
+	stage_open(&s, plan, width, height);
+	stage_type(&s, keys);
+	for (; *text; text++)
+		stage_shows(&s, *text);
+	stage_close(&s);
+}
+
+static void test_memory_of_overview_has_its_key(void **state)
+{
+	static const char *const parts[] = { "# weights ", "= gradients ",
+					     "+ optimizer ", ": activations",
+					     "& buffers ", "% framework", NULL };
+	static const char *const served[] = { "# weights ",   "k KV cache ",
+					      ": activations", NULL };
+	static const char *const rest[] = { "& buffers ", "% framework ", NULL };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		shows(NULL, "", sizes[i][0], sizes[i][1], parts);
+		shows("llama3.1-70b-4-h100-serve", "", sizes[i][0], sizes[i][1],
+		      served);
+		if (i > 0)
+			shows("llama3.1-70b-4-h100-serve", "", sizes[i][0], sizes[i][1],
+			      rest);
+	}
+}
+
+/* The key takes room from the label alone: what has changed stands there too. */
+static void test_a_key_hides_no_change(void **state)
+{
+	static const char *const text[] = { "= gradients 4.31 GiB -49%v",
+					    ": activations 21.3 GiB -49%v",
+					    "+ optimizer 12.9 GiB +1.9%^",
+					    "% framework 2.86 GiB  -28%v", NULL };
+
+	(void)state;
+	shows(NULL, "pl", 120, 36, text);
+}
+
+static void test_stages_have_their_key(void **state)
+{
+	static const char *const text[] = {
+		"# busy  t exposed  _ idle  o optimizer", NULL
+	};
+
+	(void)state;
+	shows(NULL, "", 200, 60, text);
+}
+
+static void test_the_timeline_names_what_is_held(void **state)
+{
+	static const char *const narrow[] = {
+		": activations ^ 41.9 GiB at 582 ms, stage 0", NULL
+	};
+	static const char *const wide[] = { ": activations held ^ their most: 41.9 GiB "
+					    "after 582 ms on stage 0",
+					    NULL };
+
+	(void)state;
+	shows(NULL, "3", 80, 24, narrow);
+	shows(NULL, "3", 120, 36, wide);
+	shows(NULL, "3", 200, 60, wide);
+}
+
+/* Only kinds of work that a server has, and which pass is which. */
+static void test_passes_have_their_key(void **state)
+{
+	static const char *const text[] = { "F decode  W mixed", "h host", NULL };
+	struct stage s;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		shows("llama3.1-70b-4-h100-serve", "3", sizes[i][0], sizes[i][1], text);
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 80, 24);
+	stage_type(&s, "3");
+	stage_shows(&s, "68 % of passes with prompts\n");
+	stage_lacks(&s, "e EP");
+	stage_close(&s);
+}
+
+static void test_the_roof_is_named(void **state)
+{
+	static const char *const text[] = { "line: the GPU's limit",
+					    "FLOPs per byte of memory traffic", NULL };
+
+	(void)state;
+	shows("llama3.1-70b-4-h100-serve", "5", 120, 36, text);
+}
+
+static void test_traffic_has_its_key(void **state)
+{
+	static const char *const text[] = { "t TP 6.43 s  p PP 0 s  d DP 8.25 ms",
+					    NULL };
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		shows(NULL, "4", sizes[i][0], sizes[i][1], text);
+}
+
+/* What stands above a picture ends with a word, at 80 columns too. */
+static void test_no_headline_of_a_picture_is_cut(void **state)
+{
+	static const char *const links[] = {
+		"lit: all (S); in a box NVLink 4, between IB NDR\n", NULL
+	};
+	static const char *const pinned[] = { "128 micro-batches: 44.5 s  //\n", NULL };
+	static const char *const curve[] = {
+		"- tok/s per GPU over tok/s per user --\n", NULL
+	};
+	static const char *const both[] = {
+		"- tok/s per GPU over per user, grey: pinned --\n", NULL
+	};
+
+	(void)state;
+	shows(NULL, "6", 80, 24, links);
+	shows(NULL, "3pl", 80, 24, pinned);
+	shows("llama3.1-70b-4-h100-serve", "", 80, 24, curve);
+	shows("llama3.1-70b-4-h100-serve", "ph", 80, 24, both);
+}
+
+/* The name of a found plan in words, which a narrow view can't hold, ends with "~". */
+static void test_a_long_name_says_that_it_goes_on(void **state)
+{
+	static const char *const text[] = { "plan 1: micro-batch 1, TP tensor 2~\n",
+					    NULL };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	s.patient = true;
+	stage_type(&s, "s");
+	stage_shows(&s, text[0]);
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory_of_overview_has_its_key),
+		cmocka_unit_test(test_a_key_hides_no_change),
+		cmocka_unit_test(test_stages_have_their_key),
+		cmocka_unit_test(test_the_timeline_names_what_is_held),
+		cmocka_unit_test(test_passes_have_their_key),
+		cmocka_unit_test(test_the_roof_is_named),
+		cmocka_unit_test(test_traffic_has_its_key),
+		cmocka_unit_test(test_no_headline_of_a_picture_is_cut),
+		cmocka_unit_test(test_a_long_name_says_that_it_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
