@@ -201,8 +201,8 @@ const struct note advice_machine_notes[] = {
 	  "tp",
 	  tp_crosses },
 	{ { "T17", SEVERITY_HINT,
-	    "TP {0} is above ffn x bandwidth / FLOP/s "
-	    "= {1:real}: its traffic is the limit",
+	    "beyond TP {1:real} (ffn x bandwidth / FLOP/s) traffic takes longer "
+	    "than computing: TP is {0}",
 	    "jax-ml scaling-book, training" },
 	  "tp",
 	  tp_beyond_width },
@@ -213,7 +213,7 @@ const struct note advice_machine_notes[] = {
 	  "gbs",
 	  torus_is_bound },
 	{ { "T20", SEVERITY_WARNING,
-	    "{0:tokens} tokens a leaf are below "
+	    "{0:tokens} tokens per leaf switch are below "
 	    "{1:tokens}: DP is bound by the upper switches",
 	    "jax-ml scaling-book, training" },
 	  "gbs",

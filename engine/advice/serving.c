@@ -182,7 +182,7 @@ static bool is_latent(const struct situation *now, double value[MAX_TERMS])
 const struct note advice_serving_notes[] = {
 	{ { "V20", SEVERITY_HINT,
 	    "{0:real} requests run and {1} fit: weights are read for few of them "
-	    "({2:real} FLOPs a byte), more cost little",
+	    "({2:real} FLOPs per byte), more cost little",
 	    "arXiv 2211.05102, section 2" },
 	  "concurrency",
 	  is_idle },

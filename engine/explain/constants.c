@@ -199,7 +199,7 @@ const struct constant explain_constants[] = {
 	REAL("cluster.host_bytes_per_gpu", "Host memory for a GPU", FORM_BYTES,
 	     cluster.host_bytes_per_gpu),
 	REAL("cluster.host_memory_bytes_per_second",
-	     "Bytes a second of a GPU's share of host memory, nominal", FORM_TRAFFIC,
+	     "Bytes per second of a GPU's share of host memory, nominal", FORM_TRAFFIC,
 	     cluster.host_memory_bytes_per_second),
 	REAL("cluster.pue", "Power of the building over that of its machines",
 	     FORM_REAL, cluster.pue),

@@ -56,9 +56,9 @@ static double micro_batches(const struct asked *a)
 
 static void micro_batch_terms(const struct asked *a, struct explanation *out)
 {
-	knob(a, out, "gbs", "sequences a step", "gbs");
+	knob(a, out, "gbs", "sequences per step", "gbs");
 	knob(a, out, "DP", "replicas", "dp");
-	knob(a, out, "mbs", "sequences a micro-batch", "mbs");
+	knob(a, out, "mbs", "sequences per micro-batch", "mbs");
 }
 
 static double chunks(const struct asked *a)
@@ -141,7 +141,7 @@ static double tokens(const struct asked *a)
 
 static void token_terms(const struct asked *a, struct explanation *out)
 {
-	knob(a, out, "mbs", "sequences a micro-batch", "mbs");
+	knob(a, out, "mbs", "sequences per micro-batch", "mbs");
 	knob(a, out, "s", "tokens a sequence", "seq");
 	knob(a, out, "CP", "ranks of a sequence", "cp");
 }

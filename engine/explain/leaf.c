@@ -152,7 +152,8 @@ bool explain_leaf(const struct scenario *scenario, const char *key,
 	if (!find_leaf(scenario, key, &leaf))
 		return false;
 	out->formula[0] = '\0';
-	explain_say(out, "none: this is where an explanation ends");
+	explain_say(out, knob_find(key) ? "none: a knob that you turn"
+					: "none: a constant of its source");
 	out->title = leaf.title;
 	out->assumption = leaf.assumption;
 	out->source = leaf.source;

@@ -367,7 +367,7 @@ const struct explain_node explain_operator[] = {
 	     again_flops_terms, NULL, "Where its module is recomputed."),
 	NODE("whole_bytes", "All tensors of an operator", FORM_BYTES, whole,
 	     whole_terms, NULL, "Nothing recomputed."),
-	NODE("flops_per_second", "FLOPs a second of an operator", FORM_FLOPS, rate,
+	NODE("flops_per_second", "FLOPs per second of an operator", FORM_FLOPS, rate,
 	     rate_terms, NULL, "Shares of the datasheet's rate, measured."),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
 	     gemm_flops_terms, NULL, "A multiplication and an addition are two."),

@@ -89,7 +89,7 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 		    bytes, bytes);
 	add_rates(a, out, false);
 	explain_operator_term(a, out, "F", "FLOPs", "forward_flops");
-	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+	explain_operator_term(a, out, "r", "FLOPs per second that it reaches",
 			      "flops_per_second");
 	explain_operator_term(a, out, "B", "bytes of memory traffic", "forward_bytes");
 	add_grouped(a, out, weights);
@@ -132,7 +132,7 @@ static void kernel_terms(const struct asked *a, struct explanation *out, bool ba
 	add_rates(a, out, false);
 	explain_operator_term(a, out, "F", "FLOPs",
 			      backward ? "input_grad_flops" : "forward_flops");
-	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+	explain_operator_term(a, out, "r", "FLOPs per second that it reaches",
 			      "flops_per_second");
 	explain_operator_term(a, out, "B", "bytes of memory traffic",
 			      backward ? "backward_bytes" : "forward_bytes");
@@ -202,7 +202,7 @@ void explain_operator_weights(const struct asked *a, struct explanation *out)
 			      "adapter_weight_bytes");
 	explain_operator_term(a, out, "F", "FLOPs of the adapters",
 			      "weight_grad_flops");
-	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+	explain_operator_term(a, out, "r", "FLOPs per second that it reaches",
 			      "flops_per_second");
 	add_fixed(a, out, true, true);
 }

@@ -166,7 +166,7 @@ static void compute_terms(const struct asked *a, struct explanation *out)
 	}
 	explain_say(out, "F / r");
 	own(a, out, "F", "FLOPs", "flops");
-	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
+	own(a, out, "r", "FLOPs per second that it reaches", "flops_per_second");
 }
 
 static void memory_terms(const struct asked *a, struct explanation *out)
@@ -177,7 +177,7 @@ static void memory_terms(const struct asked *a, struct explanation *out)
 	}
 	explain_say(out, "B / r");
 	own(a, out, "B", "bytes of memory traffic", "bytes");
-	own(a, out, "r", "bytes a second that it reaches", "bytes_per_second");
+	own(a, out, "r", "bytes per second that it reaches", "bytes_per_second");
 }
 
 static const char *fixed_key(enum kernel_rates rates)
@@ -257,9 +257,9 @@ const struct explain_node explain_pass_operator[] = {
 		  NULL, layers),
 	NODE_HERE("fixed_seconds", "Fixed times of its kernels", FORM_SECONDS, fixed,
 		  fixed_terms, "n * t0", layers),
-	NODE_HERE("flops_per_second", "FLOPs a second that it reaches", FORM_FLOPS,
+	NODE_HERE("flops_per_second", "FLOPs per second that it reaches", FORM_FLOPS,
 		  flops_per_second, flops_rate_terms, NULL, "Of large kernels."),
-	NODE_HERE("bytes_per_second", "Bytes a second that it reaches", FORM_TRAFFIC,
+	NODE_HERE("bytes_per_second", "Bytes per second that it reaches", FORM_TRAFFIC,
 		  bytes_per_second, bytes_rate_terms, NULL, "Of large kernels."),
 	NODE_HERE("kernels", "Kernels that it counts for", FORM_REAL, kernels, NULL,
 		  EXPLAIN_COUNTED, layers),

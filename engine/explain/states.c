@@ -182,7 +182,7 @@ static double host_seconds(const struct asked *a)
 static void host_seconds_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "moved", "bytes of host memory", "states.host_moved_bytes");
-	knob(a, out, "rate", "bytes a second of it", "states.host_rate");
+	knob(a, out, "rate", "bytes per second of it", "states.host_rate");
 }
 
 static double sync_copy(const struct asked *a)

@@ -170,7 +170,7 @@ static void idle(const struct asked *a, struct explanation *out)
 
 static void tokens(const struct asked *a, struct explanation *out)
 {
-	explain_from(a, out, "gbs", "sequences a step", "gbs");
+	explain_from(a, out, "gbs", "sequences per step", "gbs");
 	explain_from(a, out, "s", "tokens a sequence", "seq");
 }
 
@@ -224,7 +224,7 @@ static void utilization_of_bf16(const struct asked *a, struct explanation *out)
 static void hardware(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "MFU", "without recomputation", "mfu");
-	explain_from(a, out, "X", "FLOPs computed again, a GPU and step",
+	explain_from(a, out, "X", "FLOPs computed again, per GPU and step",
 		     "recompute_flops");
 	explain_from(a, out, "t", "step", "step_seconds");
 	add_peak(a, out, a->scenario->plan.precision);

@@ -26,7 +26,7 @@
 
 const struct legality legality_table[] = {
 	{ { "E1", ERROR,
-	    "world size {0} is no multiple of TP {1} x PP {2} x CP {3} = {4}",
+	    "GPUs: {0} is no multiple of TP {1} x PP {2} x CP {3} = {4}",
 	    "M megatron/training/arguments.py:424-434" },
 	  0,
 	  breaks_e1,

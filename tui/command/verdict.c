@@ -59,11 +59,11 @@ void verdict_value(const struct challenge *c, double value, char *out, size_t si
 		break;
 	case OBJECTIVE_COST:
 		form_text(FORM_DOLLARS, value, text, sizeof text);
-		snprintf(out, size, serves ? "%s a million tokens" : "%s", text);
+		snprintf(out, size, serves ? "%s per million tokens" : "%s", text);
 		break;
 	case OBJECTIVE_THROUGHPUT:
 		snprintf(out, size,
-			 serves ? "%.1f good tokens/s a GPU" : "%.1f tok/s a GPU",
+			 serves ? "%.1f good tokens/s per GPU" : "%.1f tok/s per GPU",
 			 1 / value);
 		break;
 	default:
@@ -72,6 +72,6 @@ void verdict_value(const struct challenge *c, double value, char *out, size_t si
 			break;
 		}
 		form_text(FORM_SECONDS, value, text, sizeof text);
-		snprintf(out, size, "%s a step", text);
+		snprintf(out, size, "%s per step", text);
 	}
 }

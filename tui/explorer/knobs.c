@@ -216,7 +216,8 @@ unsigned knobs_switch_loop(struct explorer *explorer)
 		return CHANGED_SCREEN;
 	}
 	if (v->request_rate > 0)
-		snprintf(what, sizeof what, "arrivals at %g a second", v->request_rate);
+		snprintf(what, sizeof what, "arrivals at %g per second",
+			 v->request_rate);
 	else
 		snprintf(what, sizeof what, "%lld requests held",
 			 (long long)v->concurrency);

@@ -60,6 +60,17 @@ static int draw_section(struct canvas *canvas, struct rect rect, const char *tit
 	return 2 + widget_prose(canvas, rect, 0, role, text);
 }
 
+/* Of what is not computed why it has no formula, which is no value to be read. */
+static enum role say_formula(const struct explanation *x, char *out, size_t size)
+{
+	static const char none[] = "none: ";
+	bool has = strncmp(x->formula, none, strlen(none)) != 0;
+
+	snprintf(out, size, "%s%s",
+		 has ? "" : "no formula: ", x->formula + (has ? 0 : strlen(none)));
+	return has ? ROLE_VALUE : ROLE_LABEL;
+}
+
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct explanation *x)
 {
@@ -87,7 +98,8 @@ static int draw_behind(struct canvas *canvas, struct rect rect, const char *key,
 		       const struct explanation *x)
 {
 	int top = rect.y, width = rect.width - text_width(key) - 2;
-	char value[64];
+	char value[64], formula[sizeof x->formula + 16];
+	enum role role = say_formula(x, formula, sizeof formula);
 
 	form_text(x->form, x->value, value, sizeof value);
 	widget_heading(canvas, rect.x, rect.y, rect.width, x->title);
@@ -96,7 +108,7 @@ static int draw_behind(struct canvas *canvas, struct rect rect, const char *key,
 	rect.y++;
 	rect.y += canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, "= %s",
 				value) > 0;
-	rect.y += widget_prose(canvas, rect, 0, ROLE_VALUE, x->formula);
+	rect.y += widget_prose(canvas, rect, 0, role, formula);
 	rect.y += draw_terms(canvas, rect, x);
 	return rect.y + 1 - top;
 }
@@ -151,7 +163,9 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	enum { LONG = 1000 };
 	const char *key = shown(explorer);
 	int top = rect.y - explorer->state[VIEW_EXPLAIN].first, height = rect.height;
+	char formula[sizeof((struct explanation *)0)->formula + 16];
 	struct explanation x;
+	enum role role;
 
 	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
 		canvas->lacks = canvas->lacks || x.lacks_memory;
@@ -175,7 +189,8 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 		return;
 	}
-	rect.y += draw_section(canvas, rect, "formula", ROLE_VALUE, x.formula);
+	role = say_formula(&x, formula, sizeof formula);
+	rect.y += draw_section(canvas, rect, "formula", role, formula);
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "in this scenario");
 	rect.y++;
 	rect.y += draw_terms(canvas, rect, &x) + 1;
