@@ -1,5 +1,5 @@
-/* test_legend.c - what a colour or a letter of a picture means stands beside it, in every
- * size of the screen, and no sentence around it is cut. */
+/* test_legend.c - what a colour or a letter of a picture means stands beside it, in
+ * every size of the screen, and no sentence around it is cut. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +23,14 @@ static void shows(const char *plan, const char *keys, int width, int height,
 
 static void test_memory_of_overview_has_its_key(void **state)
 {
-	static const char *const parts[] = { "# weights ", "= gradients ",
-					     "+ optimizer ", ": activations",
-					     "& buffers ", "% framework", NULL };
-	static const char *const served[] = { "# weights ",   "k KV cache ",
+	static const char *const parts[] = { "# weights ",
+					     "= gradients ",
+					     "+ optimizer ",
+					     ": activations",
+					     "& buffers ",
+					     "% framework",
+					     NULL };
+	static const char *const served[] = { "# weights ", "k KV cache ",
 					      ": activations", NULL };
 	static const char *const rest[] = { "& buffers ", "% framework ", NULL };
 
@@ -55,9 +59,8 @@ static void test_a_key_hides_no_change(void **state)
 
 static void test_stages_have_their_key(void **state)
 {
-	static const char *const text[] = {
-		"# busy  t exposed  _ idle  o optimizer", NULL
-	};
+	static const char *const text[] = { "# busy  t exposed  _ idle  o optimizer",
+					    NULL };
 
 	(void)state;
 	shows(NULL, "", 200, 60, text);
@@ -120,9 +123,8 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 		"lit: all (S); in a box NVLink 4, between IB NDR\n", NULL
 	};
 	static const char *const pinned[] = { "128 micro-batches: 44.5 s  //\n", NULL };
-	static const char *const curve[] = {
-		"- tok/s per GPU over tok/s per user --\n", NULL
-	};
+	static const char *const curve[] = { "- tok/s per GPU over tok/s per user --\n",
+					     NULL };
 	static const char *const both[] = {
 		"- tok/s per GPU over per user, grey: pinned --\n", NULL
 	};
@@ -132,6 +134,53 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 	shows(NULL, "3pl", 80, 24, pinned);
 	shows("llama3.1-70b-4-h100-serve", "", 80, 24, curve);
 	shows("llama3.1-70b-4-h100-serve", "ph", 80, 24, both);
+}
+
+/* Of two plans on one screen every stage, where there are rows for all. */
+static void test_two_plans_show_all_their_stages(void **state)
+{
+	static const char *const idle[] = { "7.9%\n", "8.4%\n", "4.3%\n", "4.9%\n",
+					    "5.7%\n", "2.2%\n", NULL };
+
+	(void)state;
+	shows(NULL, "3pl", 80, 24, idle);
+}
+
+/* Without colours a frame is no slab: what is reversed is the rank alone. */
+static void test_a_frame_is_drawn_with_lines(void **state)
+{
+	struct stage s;
+	int corners = 0;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "6");
+	stage_shows(&s, "+node 0");
+	for (int i = 35; i < s.canvas.width * 30; i++) {
+		const struct cell *cell = &s.canvas.cell[i];
+
+		if (cell->code != '+' || i % s.canvas.width < 35)
+			continue;
+		corners++;
+		assert_int_not_equal(cell->fore, ROLE_FOCUS);
+	}
+	assert_true(corners > 30);
+	stage_close(&s);
+}
+
+/* What does not differ is said in words: "+0 s =" would wait for its sum. */
+static void test_the_best_plan_is_compared_in_words(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	s.patient = true;
+	stage_type(&s, "s\n");
+	stage_shows(&s, "your plan takes as long as the best\n");
+	stage_shows(&s, "your plan holds as much as the best\n");
+	stage_lacks(&s, "+0 ");
+	stage_close(&s);
 }
 
 /* The name of a found plan in words, which a narrow view can't hold, ends with "~". */
@@ -160,6 +209,9 @@ int main(void)
 		cmocka_unit_test(test_the_roof_is_named),
 		cmocka_unit_test(test_traffic_has_its_key),
 		cmocka_unit_test(test_no_headline_of_a_picture_is_cut),
+		cmocka_unit_test(test_two_plans_show_all_their_stages),
+		cmocka_unit_test(test_a_frame_is_drawn_with_lines),
+		cmocka_unit_test(test_the_best_plan_is_compared_in_words),
 		cmocka_unit_test(test_a_long_name_says_that_it_goes_on),
 	};
 

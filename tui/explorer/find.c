@@ -386,7 +386,7 @@ static void tell(const struct explorer *explorer, const struct found *found,
 		break;
 	case FOUND_TERM:
 		out->label = glossary_at(found->index)->key;
-		out->what = "word: Enter tells what it means";
+		out->what = "word: Enter tells its meaning";
 		break;
 	case FOUND_NUMBER:
 		tell_number(&explorer->estimate, &metric_table[found->index], out);

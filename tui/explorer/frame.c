@@ -370,6 +370,8 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 
 	view.y += taken;
 	view.height -= taken;
+	canvas->late.y += taken;
+	canvas->late.height -= taken;
 	if (id >= 0)
 		other = beside_divide(explorer, &view, id);
 	explorer->drawn->view = view;

@@ -114,7 +114,7 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	if (p->kind == PICK_FORMAT) {
 		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
 			    "Enter saves to a file  Tab "
-			    "copies (OSC 52)  PgUp PgDn scroll");
+			    "copies to the clipboard  PgUp PgDn scroll");
 		return 2;
 	}
 	for (int i = 0; i < PRESET_OPENED_COUNT; i++) {

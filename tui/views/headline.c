@@ -15,8 +15,8 @@ struct headline {
 
 enum { MOST = 7 };
 
-/* So many of the first ranks stand in every view of 120 columns; of a server what a user
- * gets is the time of a token again. */
+/* So many of the first ranks stand in every view of 120 columns; of a server what a
+ * user gets is the time of a token again. */
 static const int sure[2] = { 6, 5 };
 
 static const struct headline headlines[2][MOST] = {

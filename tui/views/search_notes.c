@@ -278,6 +278,17 @@ static void draw_waterfall(const struct compare_sum *sum, enum form form,
 			  (struct rect){ x, line.y, end - x, 1 });
 }
 
+/* No row of the sum differs, and the sum does not. */
+static bool is_same(const struct compare_sum *sum)
+{
+	double least = 1e-4 * fabs(sum->sum.value[0]);
+
+	for (int i = 0; i < sum->rows; i++)
+		if (fabs(sum->row[i].more[1]) > least)
+			return false;
+	return fabs(sum->sum.more[1]) <= least;
+}
+
 /* Why not this plan: its step against the best one's, by what it is spent on. */
 static void draw_why_seconds(const struct explorer *explorer, struct canvas *canvas,
 			     int x, int y, int width)
@@ -293,6 +304,11 @@ static void draw_why_seconds(const struct explorer *explorer, struct canvas *can
 		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
 				   "why not %s: ", why->what);
 		canvas_text(canvas, x, y, end - x, ROLE_BAD, why->trouble);
+		return;
+	}
+	if (is_same(sum)) {
+		canvas_format(canvas, x, y, end - x, ROLE_LABEL,
+			      "%s takes as long as the best", why->what);
 		return;
 	}
 	form_text(FORM_SECONDS, fabs(sum->sum.more[1]), size, sizeof size);
@@ -312,6 +328,11 @@ static void draw_why_bytes(const struct explorer *explorer, struct canvas *canva
 
 	if (!why->done || why->compare.plans == 0)
 		return;
+	if (is_same(sum)) {
+		canvas_format(canvas, x, y, end - x, ROLE_LABEL,
+			      "%s holds as much as the best", why->what);
+		return;
+	}
 	form_text(FORM_BYTES, fabs(sum->sum.more[1]), size, sizeof size);
 	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
 			   width > 70 ? "memory of %s: %c%s =" : "%s %c%s =", why->what,
@@ -353,10 +374,12 @@ static void draw_left_out(const struct explorer *explorer, struct canvas *canvas
 {
 	if (leaves_out(explorer))
 		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    width >= 95 ? "left out: activation offload, which few "
-					  "measured runs cover; / "
-					  "activation_offload=0,0.5,1 adds it"
-					: "left out: / activation_offload=0,0.5,1");
+			    width >= 95   ? "left out: activation offload, which few "
+					    "measured runs cover; / "
+					    "activation_offload=0,0.5,1 adds it"
+			    : width >= 60 ? "left out: activation offload; / "
+					    "activation_offload=0,0.5,1 adds it"
+					  : "left out: / activation_offload=0,0.5,1");
 }
 
 /* The plan under the cursor by the whole names of its knobs. */

@@ -300,7 +300,13 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 	struct rect half = rect;
 	bool broken = explorer->state[VIEW_TIMELINE].zoom == 0 && window->parts > 1;
 
+	/* a lane more where the other plan has no need of it */
 	half.height = rect.height / 2;
+	if (half.height < before->stages + 2 &&
+	    rect.height - before->stages - 2 > played(explorer->play)->stages)
+		half.height = before->stages + 2;
+	rect.y += half.height;
+	rect.height -= half.height;
 	name_chart(canvas, &half, before, "pinned", ROLE_WARNING);
 	whole.now = INFINITY;
 	/* what is left out is left out of each: it has an axis of its own */
@@ -314,8 +320,6 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 			&whole);
 	}
 	timeline_draw_chart(explorer, canvas, half, before, stage, &whole);
-	rect.y += rect.height / 2;
-	rect.height -= rect.height / 2;
 	return rect;
 }
 

@@ -115,7 +115,10 @@ static void draw_box(const struct explorer *explorer, struct canvas *canvas,
 	bool here = holds(layout, unit, topology_chosen(explorer));
 	bool several = layout->unit > layout->per_node;
 
-	widget_frame(canvas, r, here ? ROLE_FOCUS : ROLE_QUIET);
+	widget_frame(canvas, r,
+		     !here            ? ROLE_QUIET
+		     : canvas->colour ? ROLE_FOCUS
+				      : ROLE_VALUE /* reversed lines are a slab */);
 	canvas_format(canvas, r.x + 1, r.y, r.width - 2, here ? ROLE_VALUE : ROLE_QUIET,
 		      several        ? "domain %lld"
 		      : r.width > 10 ? "node %lld"
