@@ -136,6 +136,20 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 	shows("llama3.1-70b-4-h100-serve", "ph", 80, 24, both);
 }
 
+/* Two views side by side leave each less: what would be cut is said shorter or not. */
+static void test_side_by_side_nothing_is_cut(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 160, 45);
+	stage_type(&s, "3|");
+	stage_shows(&s, "layers per stage: 20 20 20 20 ");
+	stage_lacks(&s, "20~");
+	stage_shows(&s, "MFU: useful share of the peak speed\n");
+	stage_close(&s);
+}
+
 /* Of two plans on one screen every stage, where there are rows for all. */
 static void test_two_plans_show_all_their_stages(void **state)
 {
@@ -209,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_the_roof_is_named),
 		cmocka_unit_test(test_traffic_has_its_key),
 		cmocka_unit_test(test_no_headline_of_a_picture_is_cut),
+		cmocka_unit_test(test_side_by_side_nothing_is_cut),
 		cmocka_unit_test(test_two_plans_show_all_their_stages),
 		cmocka_unit_test(test_a_frame_is_drawn_with_lines),
 		cmocka_unit_test(test_the_best_plan_is_compared_in_words),

@@ -25,8 +25,7 @@
 	       "precision seq ep_overlap lora_rank"
 
 const struct legality legality_table[] = {
-	{ { "E1", ERROR,
-	    "GPUs: {0} is no multiple of TP {1} x PP {2} x CP {3} = {4}",
+	{ { "E1", ERROR, "GPUs: {0} is no multiple of TP {1} x PP {2} x CP {3} = {4}",
 	    "M megatron/training/arguments.py:424-434" },
 	  0,
 	  breaks_e1,

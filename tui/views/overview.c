@@ -154,8 +154,12 @@ static void draw_throughput(struct page *p)
 	}
 	x = p->rect.x +
 	    canvas_text(p->canvas, p->rect.x, p->y, 12, ROLE_TITLE, "THROUGHPUT") + 3;
-	canvas_phrase(p->canvas, x, p->y++, p->rect.x + p->rect.width - x, ROLE_QUIET,
-		      "MFU: useful share of the peak speed; HFU: recomputation too");
+	canvas_phrase(
+		p->canvas, x, p->y++, p->rect.x + p->rect.width - x, ROLE_QUIET,
+		p->rect.x + p->rect.width - x < 60
+			? "MFU: useful share of the peak speed"
+			: "MFU: useful share of the peak speed; HFU: recomputation "
+			  "too");
 	page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
 	page_gap(p);
 	p->y++;

@@ -196,9 +196,9 @@ static void size_text(const struct timeline *t, char *out, size_t size)
 }
 
 /* "layers per stage: 20 20 19 21", of many stages the least and the most; and how
- * Megatron is told so. */
+ * Megatron is told so where there is room for that. */
 static void layers_text(const struct explorer *explorer, const struct timeline *t,
-			char *out, size_t size)
+			int width, char *out, size_t size)
 {
 	enum { FEW = 8 };
 	const struct estimate *e = &explorer->estimate;
@@ -217,7 +217,7 @@ static void layers_text(const struct explorer *explorer, const struct timeline *
 	else if (t->stages > FEW)
 		used += snprintf(out + used, size - (size_t)used, " %g to %g", least,
 				 most);
-	if (t->layout[0] != '\0')
+	if (t->layout[0] != '\0' && used + 24 + (int)strlen(t->layout) <= width)
 		snprintf(out + used, size - (size_t)used, ", as Megatron's layout %s",
 			 t->layout);
 }
@@ -246,7 +246,7 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	y++;
 	y += draw_legend(canvas, (struct rect){ rect.x, y, rect.width, 2 }, t);
 	if (rect.height > 28) {
-		layers_text(explorer, t, parts, sizeof parts);
+		layers_text(explorer, t, rect.width, parts, sizeof parts);
 		canvas_phrase(canvas, rect.x, y, rect.width, ROLE_LABEL, parts);
 		y++;
 	}
