@@ -104,14 +104,14 @@ static void memory_is_the_sum_of_its_parts(void **state)
 	assert_close(m->kv_bytes, 64.0 * (2048 + 256) * 327680 / 8, 1e-3);
 }
 
-/* Where stages do not divide the layers, the fullest has one more: of Llama 3's 32 over 5
- * it has 7, over 8 just 4. A layer has 4096 x (4096 + 2 x 1024) weights of queries, keys
- * and values, 4096^2 behind them, 3 x 4096 x 14336 of the MLP and two norms
- * (arXiv 2407.21783, table 3). */
+/* Where stages do not divide the layers, the fullest has one more: of Llama 3's 32 over
+ * 5 it has 7, over 8 just 4. A layer has 4096 x (4096 + 2 x 1024) weights of queries,
+ * keys and values, 4096^2 behind them, 3 x 4096 x 14336 of the MLP and two norms (arXiv
+ * 2407.21783, table 3). */
 static void the_fullest_stage_has_a_layer_more(void **state)
 {
-	double layer = 4096.0 * (4096 + 2 * 1024) + 4096.0 * 4096 +
-		       3.0 * 4096 * 14336 + 2 * 4096;
+	double layer = 4096.0 * (4096 + 2 * 1024) + 4096.0 * 4096 + 3.0 * 4096 * 14336 +
+		       2 * 4096;
 	struct scenario s;
 
 	(void)state;

@@ -161,7 +161,8 @@ static void test_repeated_keys(void **state)
 	context.shape.kv_shards = 2;
 	layer_pass(&context, 0, &batch, &layer);
 	assert_close(named("decode attention")->flops, 2.0 * 6 * 4 * 500 * 256, 1e-12);
-	/* six tokens' queries of the four heads of both, and as much back, in 16 bits */
+	/* six tokens' queries of the four heads of both, and as much back, in 16 bits
+	 */
 	assert_close(payload("KV shard queries"), 6.0 * 2 * 4 * 128 * 2, 1e-12);
 	assert_close(payload("KV shard outputs"), 6.0 * 2 * 4 * 128 * 2, 1e-12);
 }
