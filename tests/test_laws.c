@@ -81,6 +81,36 @@ static void test_a_dimension_is_the_sum_of_its_list(void **state)
 	}
 }
 
+/* A scale or a share that nobody stated is one. */
+static void test_what_nobody_stated_is_one(void **state)
+{
+	(void)state;
+	seed = 17;
+	for (int i = 0; i < 300; i++) {
+		struct scenario s;
+		struct calibration *c = &s.cluster.accelerator.calibration;
+
+		legal(&s);
+		double *const scale[] = {
+			&c->compute_scale, &c->network_scale,
+			&c->host_scale,    &c->collective_share,
+			&s.cluster.scale,  &s.stack.network_efficiency
+		};
+
+		for (size_t k = 0; k < sizeof scale / sizeof scale[0]; k++) {
+			double stated = *scale[k];
+
+			*scale[k] = 0;
+			train_estimate(&s, &one);
+			*scale[k] = 1;
+			train_estimate(&s, &two);
+			*scale[k] = stated;
+			if (one.step_seconds != two.step_seconds)
+				fail_msg("constant %zu", k);
+		}
+	}
+}
+
 /* Seconds by their names in the table: rates go the other way, all else stays. */
 static void check_scaled(const struct estimate *a, const struct estimate *b, double k)
 {
@@ -579,6 +609,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_dimension_is_the_sum_of_its_list),
+		cmocka_unit_test(test_what_nobody_stated_is_one),
 		cmocka_unit_test(test_calibration_scales_every_second),
 		cmocka_unit_test(test_slower_rates_scale_every_second),
 		cmocka_unit_test(test_optimizers_hold_what_their_papers_say),
