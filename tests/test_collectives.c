@@ -188,6 +188,29 @@ static void test_nodes_by_hand(void **state)
 	CHECK(&cluster, &group, across);
 }
 
+/* A network that is built for so much less above its leaves takes so much longer there,
+ * and nowhere else. */
+static void test_oversubscribed_switches(void **state)
+{
+	static const double over[] = { 0, 0.5, 1, 1.25, 1.5, 2, 2.5, 4 };
+	struct group above = members(64, 1), below = above;
+	struct collective cost, even;
+	struct cluster cluster;
+	struct fabric fabric;
+
+	(void)state;
+	above.link = LINK_UPPER;
+	plain(&cluster, 0, 400e9, 0, 50e9);
+	fabric = carrier(&cluster);
+	for (size_t i = 0; i < sizeof over / sizeof over[0]; i++) {
+		cluster.link[LINK_UPPER].oversubscription = over[i];
+		assert_true(by(&fabric, &above, AG, GiB1, ALGORITHM_RING, &cost));
+		assert_true(by(&fabric, &below, AG, GiB1, ALGORITHM_RING, &even));
+		assert_close(even.seconds, 63.0 / 64 * GiB1 / 50e9, 1e-12);
+		assert_close(cost.seconds, fmax(1, over[i]) * even.seconds, 1e-12);
+	}
+}
+
 /* 4 x 4 x 4 with 90 GB/s a link and direction: 540 GB/s of a chip's six. */
 static void test_torus_by_hand(void **state)
 {
@@ -630,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_eight_ranks_by_hand),
 		cmocka_unit_test(test_a_rack_by_hand),
 		cmocka_unit_test(test_nodes_by_hand),
+		cmocka_unit_test(test_oversubscribed_switches),
 		cmocka_unit_test(test_torus_by_hand),
 		cmocka_unit_test(test_mesh_by_hand),
 		cmocka_unit_test(test_groups_lie_on_their_chips),
