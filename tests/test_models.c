@@ -503,10 +503,57 @@ static void state_spaces_have_their_widths(void **state)
 	assert_string_equal(why, "short convolution without inner width");
 }
 
+/* What no network can be is refused with its reason, whichever number is missing. */
+static void broken_models_are_refused(void **state)
+{
+	static struct model whole, broken;
+	struct layer_kind *kind = &broken.kind[0];
+	struct attention *attention = &kind->attention;
+	const struct {
+		int64_t *number, value;
+		const char *reason;
+	} rows[] = {
+		{ &broken.hidden, 0, "needs hidden, vocab and layers" },
+		{ &broken.vocab, 0, "needs hidden, vocab and layers" },
+		{ &attention->heads, 0, "attention without heads" },
+		{ &attention->kv_heads, 5, "not a multiple" },
+		{ &attention->index_heads, 4, "an indexer without" },
+		{ &attention->compress, -1, "compressed entries" },
+		{ &attention->output_rank, 64, "in two steps without groups" },
+		{ &broken.moe.experts_per_token, 0, "0 experts per token of 8" },
+		{ &broken.moe.experts_per_token, 9, "9 experts per token of 8" },
+		{ &broken.moe.expert_ffn, 0, "without experts or their width" },
+		{ &broken.input_width, 64, "need input_rows and no experts" },
+	};
+	struct model_note note;
+	char why[200];
+
+	(void)state;
+	read_shipped("mixtral-8x7b", &whole, &note);
+	assert_true(model_sound(&whole, why, sizeof why));
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		broken = whole;
+		*rows[i].number = rows[i].value;
+		assert_false(model_sound(&broken, why, sizeof why));
+		if (!strstr(why, rows[i].reason))
+			fail_msg("'%s' instead of '%s'", why, rows[i].reason);
+	}
+	broken = whole;
+	kind->mlp = MLP_DENSE;
+	kind->ffn = 0;
+	assert_false(model_sound(&broken, why, sizeof why));
+	assert_string_equal(why, "a dense MLP of width 0");
+	kind->mlp = MLP_NONE;
+	kind->mixer = MIXER_NONE;
+	assert_false(model_sound(&broken, why, sizeof why));
+	assert_string_equal(why, "layer kind 0 is empty");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shelf_is_wide),
+		cmocka_unit_test(broken_models_are_refused),
 		cmocka_unit_test(counts_agree_with_publishers),
 		cmocka_unit_test(everyone_has_title_and_source),
 		cmocka_unit_test(ids_are_unique),
