@@ -195,6 +195,34 @@ static void slurms_variables_are_known(void **state)
 	expect(&s, "gbs", "128");
 }
 
+/* Layers of a package of its own are not what the flags beside it say. */
+static void foreign_layers_are_told(void **state)
+{
+#define SHAPE                                                                    \
+	"torchrun pretrain_gpt.py --num-layers 24 --hidden-size 1024 --swiglu "  \
+	"--num-attention-heads 8 --kv-channels 256 --group-query-attention "     \
+	"--num-query-groups 2 --ffn-hidden-size 3584 --vocab-size 248320 "       \
+	"--seq-length 4096 --micro-batch-size 1 --position-embedding-type rope " \
+	"--disable-bias-linear --normalization RMSNorm "
+	struct scenario s, gated;
+
+	(void)state;
+	read_good("megatron",
+		  SHAPE "--spec slime_plugins.models.qwen3_5 get_qwen3_5_spec\n", &s);
+	assert_non_null(strstr(s.model.approximate,
+			       "--spec slime_plugins.models.qwen3_5 get_qwen3_5_spec "
+			       "builds its layers"));
+	read_good("megatron",
+		  SHAPE "--spec mindspeed_llm.tasks.models.spec.qwen3_spec "
+			"layer_spec\n",
+		  &s);
+	assert_string_equal(s.model.approximate, "");
+	read_good("megatron", SHAPE "--use-gated-attention\n", &gated);
+	assert_true(gated.model.kind[0].attention.output_gate);
+	assert_false(s.model.kind[0].attention.output_gate);
+#undef SHAPE
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +233,7 @@ int main(void)
 		cmocka_unit_test(a_recipe_of_nemo_2_is_read),
 		cmocka_unit_test(a_callers_degree_is_not_known),
 		cmocka_unit_test(slurms_variables_are_known),
+		cmocka_unit_test(foreign_layers_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

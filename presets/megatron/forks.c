@@ -56,6 +56,8 @@ static const struct renamed {
 	{ "qk-nope-head-dim", NULL, "qk-head-dim", NULL, NULL },
 	{ "geglu", NULL, "swiglu", NULL, NULL }, /* gated, too */
 	{ "quick-geglu", NULL, "swiglu", NULL, NULL },
+	/* THUDM/slime, scripts/models */
+	{ "use-gated-attention", NULL, "attention-output-gate", NULL, NULL },
 	{ "glu-activation", "geglu", "swiglu", "", NULL },
 	{ "num-moe-experts", NULL, "num-experts", NULL, NULL },
 	{ "shared-moe-ffn-hidden-size", NULL, "moe-shared-expert-intermediate-size",

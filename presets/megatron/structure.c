@@ -117,6 +117,19 @@ bool megatron_is_mamba(const struct arguments *arguments, const struct argument 
 	return true;
 }
 
+/* Layers that another package builds, whatever the flags say: MindSpeed's take theirs
+ * from flags, Megatron's own too. */
+static const struct argument *foreign_spec(const struct arguments *arguments)
+{
+	const struct argument *spec = arguments_find(arguments, "spec");
+
+	return spec && strstr(spec->value, ".models") &&
+			       strncmp(spec->value, "megatron", 8) != 0 &&
+			       strncmp(spec->value, "mindspeed", 9) != 0
+		       ? spec
+		       : NULL;
+}
+
 void megatron_note_doubts(const struct arguments *arguments, struct model *m,
 			  int64_t index_topk)
 {
@@ -129,6 +142,10 @@ void megatron_note_doubts(const struct arguments *arguments, struct model *m,
 	    index_topk == 0)
 		snprintf(m->approximate, sizeof m->approximate,
 			 "an experimental attention variant is read as full attention");
+	if (foreign_spec(arguments))
+		snprintf(m->approximate, sizeof m->approximate,
+			 "--spec %.60s builds its layers: read as the flags say",
+			 foreign_spec(arguments)->value);
 	if (is_unread(arguments, why, sizeof why))
 		snprintf(m->approximate, sizeof m->approximate, "%s", why);
 	if (megatron_doubt(arguments))
