@@ -48,6 +48,7 @@ static const struct {
 	{ "sglang serve ", "sglang" },
 	{ "trtllm-serve", "trtllm" },
 	{ "\nfinetuning_type:", "llama-factory" },
+	{ "\nmodel_class:", "llama-factory" },
 	{ "\nper_device_train_batch_size:", "llama-factory" },
 	{ "\nsequence_len:", "axolotl" },
 	{ "\nsample_packing:", "axolotl" },

@@ -71,6 +71,44 @@ static void llama_factory_has_defaults(void **state)
 	expect(&s, "zero", "1");
 }
 
+/* Its newer files have other words, and other defaults. */
+static void newer_files_are_read(void **state)
+{
+#define NEW "model: Qwen/Qwen3-8B\nmodel_class: llm\ntrain_dataset: data/a.yaml\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory",
+		  NEW "dist_config:\n  name: fsdp2\n  dcp_path: null\n"
+		      "peft_config:\n  name: lora\n  r: 16\ncutoff_len: 4096\n"
+		      "micro_batch_size: 2\nglobal_batch_size: 64\ncp_size: 2\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "zero", "3");
+	expect(&s, "lora_rank", "16");
+	expect(&s, "seq", "4096");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "64");
+	expect(&s, "cp", "2");
+	expect(&s, "precision", "bf16");
+	read_good("llama-factory",
+		  NEW "dist_config:\n  name: deepspeed\n"
+		      "  config_file: examples/ds_z2_config.json\n"
+		      "enable_activation_checkpointing: false\n",
+		  &s);
+	assert_string_equal(s.stack.name, "deepspeed");
+	expect(&s, "zero", "2");
+	expect(&s, "mbs", "1");
+	expect(&s, "seq", "2048");
+	expect(&s, "lora_rank", "off");
+	expect(&s, "recompute", "none");
+	read_refused("llama-factory", NEW "peft_config:\n  name: freeze\n",
+		     "finetuning_type is 'freeze'");
+	read_refused("llama-factory", "model: Qwen/Qwen3-8B\nmodel_class: llm\n",
+		     "this file trains nothing");
+#undef NEW
+}
+
 static void axolotl_is_read(void **state)
 {
 	struct scenario s;
@@ -162,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(llama_factory_is_read),
 		cmocka_unit_test(llama_factory_has_defaults),
+		cmocka_unit_test(newer_files_are_read),
 		cmocka_unit_test(axolotl_is_read),
 		cmocka_unit_test(other_trainings_are_refused),
 	};

@@ -36,6 +36,7 @@ static const char *const others[] = {
 	"use_muon",
 	"sequence_parallel",
 	"use_distributed_optimizer",
+	"global_batch_size",
 	NULL,
 };
 
@@ -53,8 +54,9 @@ static bool refuse(const struct mapped *m, const char *key, const char *why)
  * data otherwise, which would be defaults. The key that says so, or NULL. */
 static const char *key_of_trl(const struct mapped *m)
 {
-	static const char *const own[] = { "stage", "finetuning_type", "template",
-					   "cutoff_len", "dataset_dir" };
+	static const char *const own[] = { "stage",       "finetuning_type",
+					   "template",    "cutoff_len",
+					   "dataset_dir", "model_class" };
 	static const char *const theirs[] = { "max_seq_length", "max_length",
 					      "dataset_mixer",  "dataset_mixture.seed",
 					      "dataset_name",   "attn_implementation",
@@ -78,6 +80,9 @@ static bool check_task(const struct mapped *m)
 		return refuse(m, key_of_trl(m),
 			      "a key of TRL, whose files are not read; LLaMA-Factory's "
 			      "say stage, finetuning_type, template or cutoff_len");
+	if (pairs_find(m->pairs, "model_class") && !mapped_is(m, "model_class", "llm"))
+		return refuse(m, "model_class",
+			      "the loss of the next token (llm) is modelled");
 	if (!mapped_true(m, "do_train"))
 		return refuse(m, "do_train", "this file trains nothing");
 	if (stage && strcmp(stage->value, "sft") != 0 &&
@@ -126,6 +131,14 @@ static bool read_kernels(const struct mapped *m)
 	       mapped_set(m, "attention_kernel", "unfused", NULL);
 }
 
+/* Newer files say the batch of all ranks. */
+static bool read_whole_batch(const struct mapped *m)
+{
+	const struct pair *batch = pairs_find(m->pairs, "global_batch_size");
+
+	return !batch || mapped_set(m, "gbs", batch->value, batch);
+}
+
 static bool read_rest(const struct mapped *m)
 {
 	bool few = pairs_find(m->pairs, "quantization_bit") != NULL;
@@ -139,7 +152,7 @@ static bool read_rest(const struct mapped *m)
 	    !mapped_set(m, "zero", "1", NULL))
 		return false;
 	recipe_note_bits(m, few);
-	return recipe_batch(m);
+	return recipe_batch(m) && read_whole_batch(m);
 }
 
 bool llama_factory_read(struct scenario *out, const char *file, const char *text,
@@ -152,6 +165,10 @@ bool llama_factory_read(struct scenario *out, const char *file, const char *text
 
 	if (!pairs_from_yaml(&pairs, file, text, length, error))
 		return false;
+	if (second_form_looks_like(&pairs) && !second_form_spell(&pairs, error)) {
+		pairs_free(&pairs);
+		return false;
+	}
 	recipe_spell_optimizer(&pairs, "optim", report);
 	format.stack =
 		pairs_find(&pairs, "tensor_model_parallel_size") ||

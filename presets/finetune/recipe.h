@@ -15,6 +15,10 @@
 /* An optimizer that is none of these words is costed as AdamW, and that is said. */
 void recipe_spell_optimizer(struct pairs *pairs, const char *key,
 			    struct import_report *report);
+/* Whether these are keys of LLaMA-Factory's newer files, and they in the words of its
+ * older ones (second_form.c). */
+bool second_form_looks_like(const struct pairs *pairs);
+bool second_form_spell(struct pairs *pairs, struct error *error);
 /* The stack by what shards: "deepspeed" with a DeepSpeed file, else "fsdp". */
 const char *recipe_stack(const struct pairs *pairs);
 /* The ZeRO stage and the offload that DeepSpeed's file or FSDP's keys mean. */

@@ -1,0 +1,64 @@
+/* second_form.c - LLaMA-Factory's newer files ("v1") in the words of its older ones:
+ * model, micro_batch_size, and what is shared out, tuned and multiplied in mappings of
+ * their own (hiyouga/LLaMA-Factory@ff6d4d12e, src/llamafactory/v1/config).
+ */
+#include <string.h>
+
+#include "presets/finetune/recipe.h"
+
+/* A key, of one value or (NULL) of any, is this one, with that value or (NULL) its own.
+ */
+static const struct {
+	const char *key, *value, *as, *with;
+} words[] = {
+	{ "model", NULL, "model_name_or_path", NULL },
+	{ "micro_batch_size", NULL, "per_device_train_batch_size", NULL },
+	{ "cp_size", NULL, "context_parallel_size", NULL },
+	{ "train_dataset", NULL, "do_train", "true" },
+	{ "enable_activation_checkpointing", "false", "disable_gradient_checkpointing",
+	  "true" },
+	{ "flash_attn", "eager", "flash_attn", "disabled" },
+	{ "dist_config.name", "fsdp2", "fsdp", "full_shard" },
+	{ "dist_config.name", "fsdpturbo", "fsdp", "full_shard" },
+	{ "dist_config.config_file", NULL, "deepspeed", NULL },
+	{ "dist_config.ep_size", NULL, "expert_model_parallel_size", NULL },
+	{ "peft_config.name", NULL, "finetuning_type", NULL },
+	{ "peft_config.r", NULL, "lora_rank", NULL },
+	{ "optim_config.name", "muon", "use_muon", "true" },
+	{ "quant_config.quantization_bit", NULL, "quantization_bit", NULL },
+};
+
+/* What an absent key means there. */
+static const struct {
+	const char *key, *value;
+} absent[] = {
+	{ "per_device_train_batch_size", "1" },
+	{ "finetuning_type", "full" },
+	{ "bf16", "true" },
+};
+
+bool second_form_looks_like(const struct pairs *pairs)
+{
+	return pairs_find(pairs, "model_class") && pairs_find(pairs, "model");
+}
+
+bool second_form_spell(struct pairs *pairs, struct error *error)
+{
+	for (int i = 0; i < pairs->count; i++) {
+		struct pair *pair = &pairs->item[i];
+
+		for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+			if (strcmp(words[k].key, pair->key) != 0 ||
+			    (words[k].value && strcmp(words[k].value, pair->value) != 0))
+				continue;
+			pair->key = words[k].as;
+			pair->value = words[k].with ? words[k].with : pair->value;
+			break;
+		}
+	}
+	for (size_t k = 0; k < sizeof absent / sizeof absent[0]; k++)
+		if (!pairs_find(pairs, absent[k].key) &&
+		    !pairs_add(pairs, absent[k].key, absent[k].value, 1, error))
+			return false;
+	return true;
+}
