@@ -194,6 +194,19 @@ static void test_chart(void **state)
 	expect(&s, "prefill_tp", "1");
 	expect(&s, "prefill_gpus", "4");
 	expect(&s, "gpus", "8");
+	/* the chart multiplies local copies by workers, and names the model to an image
+	 */
+	read_good("vllm",
+		  "modelArtifacts:\n  uri: \"hf://deepseek-ai/DeepSeek-R1-0528\"\n"
+		  "decode:\n  parallelism:\n    tensor: 1\n    dataLocal: 8\n"
+		  "    workers: 2\n  containers:\n  - name: vllm\n"
+		  "    image: vllm/vllm-openai:latest\n    modelCommand: imageDefault\n"
+		  "    args: [--enable-expert-parallel]\n",
+		  &s);
+	assert_string_equal(s.model.name, "deepseek-v3");
+	expect(&s, "dp_attention", "16");
+	expect(&s, "ep", "16");
+	expect(&s, "gpus", "16");
 }
 
 /* Several documents, a script of many lines, and what the environment gives it. */

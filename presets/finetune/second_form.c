@@ -49,7 +49,8 @@ bool second_form_spell(struct pairs *pairs, struct error *error)
 
 		for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
 			if (strcmp(words[k].key, pair->key) != 0 ||
-			    (words[k].value && strcmp(words[k].value, pair->value) != 0))
+			    (words[k].value &&
+			     strcmp(words[k].value, pair->value) != 0))
 				continue;
 			pair->key = words[k].as;
 			pair->value = words[k].with ? words[k].with : pair->value;

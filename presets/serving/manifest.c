@@ -11,30 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/serving/chart.h"
 #include "presets/serving/tool.h"
 #include "presets/stream.h"
 
 struct manifest {
 	const struct tool *tool;
 	FILE *out;
-	int line;                        /* that is written */
-	const char *model;               /* of llm-d, which its command is given */
-	bool pools;                      /* some of them prefill only */
-	bool any;                        /* a container was found */
-	enum role role;                  /* of what is walked through */
-	const char *tp, *copies, *group; /* group: pods of a LeaderWorkerSet's */
-	const struct node *container;    /* whose words are written; NULL */
+	int line;                     /* that is written */
+	const char *model;            /* of llm-d, which its command is given */
+	bool pools;                   /* some of them prefill only */
+	bool any;                     /* a container was found */
+	enum role role;               /* of what is walked through */
+	const char *copies, *group;   /* group: pods of a LeaderWorkerSet's */
+	const struct node *split;     /* parallelism; NULL */
+	const struct node *container; /* whose words are written; NULL */
 };
 
 static const char group_size[] = "LWS_GROUP_SIZE";
-
-static const char *scalar(const struct node *map, const char *key)
-{
-	const struct node *node =
-		map && map->kind == NODE_MAP ? node_get(map, key) : NULL;
-
-	return node && node->kind == NODE_SCALAR ? node->text : NULL;
-}
 
 static void go_to(struct manifest *m, int line)
 {
@@ -59,7 +53,8 @@ static const char *dependent(const struct manifest *m, const char *text, size_t 
 	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
 								     : NULL;
 	     item; item = item->next) {
-		const char *own = scalar(item, "name"), *value = scalar(item, "value");
+		const char *own = scalar_of(item, "name"),
+			   *value = scalar_of(item, "value");
 
 		if (own && value && strlen(own) == name &&
 		    strncmp(own, text + 2, name) == 0 && !strchr(value, '\n'))
@@ -155,7 +150,8 @@ static void put_environment(struct manifest *m, const struct node *container)
 	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
 								     : NULL;
 	     item; item = item->next) {
-		const char *name = scalar(item, "name"), *value = scalar(item, "value");
+		const char *name = scalar_of(item, "name"),
+			   *value = scalar_of(item, "value");
 
 		if (!name || !value || strchr(value, '\n'))
 			continue;
@@ -175,13 +171,50 @@ static bool names_tool(const struct node *list, const char *sign)
 	return list && list->kind == NODE_SCALAR && strstr(list->text, sign);
 }
 
+/* A key of a mapping that a controller makes a flag of. */
+struct field {
+	const char *key, *flag;
+};
+
+/* fields ends with one without a key. */
+static void put_fields(struct manifest *m, const struct node *map,
+		       const struct field *fields)
+{
+	for (; fields->key; fields++)
+		if (scalar_of(map, fields->key)) {
+			fprintf(m->out, " --%s ", fields->flag);
+			put_word(m, scalar_of(map, fields->key));
+		}
+}
+
+/* Degrees of llm-d's charts and KServe, which multiply local copies by workers where
+ * data is unsaid (llm-d-modelservice, templates/_helpers.tpl). */
+static void put_parallelism(struct manifest *m, const struct node *split)
+{
+	static const struct field fields[] = {
+		{ "tensor", "tensor-parallel-size" },
+		{ "pipeline", "pipeline-parallel-size" },
+		{ "data", "data-parallel-size" },
+		{ NULL, NULL },
+	};
+	const char *local = scalar_of(split, "dataLocal"),
+		   *workers = scalar_of(split, "workers");
+
+	put_fields(m, split, fields);
+	if (local && !scalar_of(split, "data"))
+		fprintf(m->out, " --data-parallel-size %ld",
+			strtol(local, NULL, 10) *
+				(workers ? strtol(workers, NULL, 10) : 1));
+}
+
 /* What the image starts where the container only has arguments. */
 static void put_entry(struct manifest *m, const struct node *container,
 		      const struct node *command, const struct node *args)
 {
-	const char *image = scalar(container, "image"),
-		   *chart = scalar(container, "modelCommand");
-	bool serves = chart && strcmp(chart, "vllmServe") == 0;
+	const char *image = scalar_of(container, "image"),
+		   *chart = scalar_of(container, "modelCommand");
+	bool serves = chart && (strcmp(chart, "vllmServe") == 0 ||
+				strcmp(chart, "imageDefault") == 0);
 
 	if (command || names_tool(args, m->tool->sign))
 		return;
@@ -191,8 +224,8 @@ static void put_entry(struct manifest *m, const struct node *container,
 		fputs(" python -m sglang.launch_server", m->out);
 	if (serves && m->model)
 		fprintf(m->out, " %s", m->model);
-	if (serves && m->tp)
-		fprintf(m->out, " --tensor-parallel-size %s", m->tp);
+	if (serves)
+		put_parallelism(m, m->split);
 }
 
 /* How often what comes next is started, and in which role: further replicas are servers
@@ -228,7 +261,7 @@ static void put_container(struct manifest *m, const struct node *container)
 			  *args = node_get(container, "args");
 	bool script = is_shell(command);
 
-	if (!command && !args && !scalar(container, "modelCommand"))
+	if (!command && !args && !scalar_of(container, "modelCommand"))
 		return;
 	m->any = true;
 	m->container = container;
@@ -239,22 +272,6 @@ static void put_container(struct manifest *m, const struct node *container)
 	m->container = NULL;
 	fputc('\n', m->out);
 	m->line++;
-}
-
-/* A key of a mapping that a controller makes a flag of. */
-struct field {
-	const char *key, *flag;
-};
-
-/* fields ends with one without a key. */
-static void put_fields(struct manifest *m, const struct node *map,
-		       const struct field *fields)
-{
-	for (; fields->key; fields++)
-		if (scalar(map, fields->key)) {
-			fprintf(m->out, " --%s ", fields->flag);
-			put_word(m, scalar(map, fields->key));
-		}
 }
 
 static void begin_server(struct manifest *m, const struct node *node, const char *model)
@@ -282,8 +299,8 @@ static void put_spec(struct manifest *m, const struct node *spec)
 	};
 	const struct node *config = node_get(spec, "vllmConfig");
 
-	m->copies = scalar(spec, "replicaCount");
-	begin_server(m, spec, scalar(spec, "modelURL"));
+	m->copies = scalar_of(spec, "replicaCount");
+	begin_server(m, spec, scalar_of(spec, "modelURL"));
 	put_fields(m, config, fields);
 	if (config && config->kind == NODE_MAP)
 		put_list(m, node_get(config, "extraArgs"), false);
@@ -298,7 +315,7 @@ static bool says(const char *text, const char *word)
 
 static enum role role_of(const struct node *node, enum role around)
 {
-	const char *kind = scalar(node, "subComponentType");
+	const char *kind = scalar_of(node, "subComponentType");
 
 	if (says(kind, "prefill") || says(node->key, "prefill"))
 		return ROLE_PREFILL;
@@ -344,7 +361,7 @@ static const struct node *main_container(const struct node *workload)
 	const struct node *list = template ? node_get(template, "containers") : NULL;
 	const struct node *one = list && list->kind == NODE_LIST ? list->child : NULL;
 
-	while (one && !says(scalar(one, "name"), "main"))
+	while (one && !says(scalar_of(one, "name"), "main"))
 		one = one->next;
 	return one;
 }
@@ -354,33 +371,27 @@ static const struct node *main_container(const struct node *workload)
 static void put_workload(struct manifest *m, const struct node *workload,
 			 const char *model)
 {
-	static const struct field fields[] = {
-		{ "tensor", "tensor-parallel-size" },
-		{ "pipeline", "pipeline-parallel-size" },
-		{ "data", "data-parallel-size" },
-		{ NULL, NULL },
-	};
 	const struct node *container = main_container(workload),
 			  *env = container ? node_get(container, "env") : NULL,
 			  *split = node_get(workload, "parallelism");
 
-	m->copies = scalar(workload, "replicas");
+	m->copies = scalar_of(workload, "replicas");
 	if (container && node_get(container, "command")) {
 		put_container(m, container);
 		return;
 	}
 	begin_server(m, workload, model);
-	put_fields(m, split, fields);
-	if (says(scalar(split, "expert"), "true"))
+	put_parallelism(m, split);
+	if (says(scalar_of(split, "expert"), "true"))
 		fputs(" --enable-expert-parallel", m->out);
 	if (container)
 		put_list(m, node_get(container, "args"), false);
 	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
 								     : NULL;
 	     item; item = item->next)
-		if (scalar(item, "name") && scalar(item, "value") &&
-		    strcmp(scalar(item, "name"), "VLLM_ADDITIONAL_ARGS") == 0)
-			put_script(m, scalar(item, "value"));
+		if (scalar_of(item, "name") && scalar_of(item, "value") &&
+		    strcmp(scalar_of(item, "name"), "VLLM_ADDITIONAL_ARGS") == 0)
+			put_script(m, scalar_of(item, "value"));
 	fputc('\n', m->out);
 	m->line++;
 }
@@ -389,14 +400,14 @@ static void put_workload(struct manifest *m, const struct node *workload,
  * False where the node is another. */
 static bool put_service(struct manifest *m, const struct node *node)
 {
-	const char *kind = scalar(node, "kind"), *uri, *name;
+	const char *kind = scalar_of(node, "kind"), *uri, *name;
 	const struct node *spec = kind ? node_get(node, "spec") : NULL, *prefill;
 
 	if (!spec || strcmp(kind, "LLMInferenceService") != 0)
 		return false;
 	prefill = node_get(spec, "prefill");
-	uri = scalar(node_get(spec, "model"), "uri");
-	name = scalar(node_get(spec, "model"), "name");
+	uri = scalar_of(node_get(spec, "model"), "uri");
+	name = scalar_of(node_get(spec, "model"), "name");
 	name = uri && (strncmp(uri, "hf://", 5) == 0 || !name) ? uri : name;
 	m->pools = prefill && prefill->kind == NODE_MAP;
 	m->role = m->pools ? ROLE_DECODE : ROLE_BOTH;
@@ -412,23 +423,24 @@ static bool put_service(struct manifest *m, const struct node *node)
 static void walk(struct manifest *m, const struct node *node)
 {
 	const struct manifest outer = *m;
-	const char *copies = node->kind == NODE_MAP ? scalar(node, "replicas") : NULL;
+	const char *copies =
+		node->kind == NODE_MAP ? scalar_of(node, "replicas") : NULL;
 	const struct node *split =
 		node->kind == NODE_MAP ? node_get(node, "parallelism") : NULL;
 
 	m->copies = copies ? copies : m->copies;
-	m->tp = split && scalar(split, "tensor") ? scalar(split, "tensor") : m->tp;
+	m->split = split ? split : m->split;
 	if (node->kind == NODE_MAP && node_get(node, "workerTemplate"))
-		m->group = scalar(node, "size");
+		m->group = scalar_of(node, "size");
 	m->role = role_of(node, m->role);
-	if (node->kind == NODE_MAP && scalar(node, "kind") &&
-	    strcmp(scalar(node, "kind"), "ConfigMap") == 0)
+	if (node->kind == NODE_MAP && scalar_of(node, "kind") &&
+	    strcmp(scalar_of(node, "kind"), "ConfigMap") == 0)
 		put_files(m, node);
 	if (node->kind == NODE_MAP &&
 	    (node_get(node, "args") || node_get(node, "command") ||
 	     node_get(node, "modelCommand")))
 		put_container(m, node);
-	if (scalar(node, "modelURL") && strcmp(m->tool->sign, "vllm") == 0)
+	if (scalar_of(node, "modelURL") && strcmp(m->tool->sign, "vllm") == 0)
 		put_spec(m, node);
 	if (!put_service(m, node))
 		for (const struct node *child = node->child; child; child = child->next)
@@ -436,41 +448,9 @@ static void walk(struct manifest *m, const struct node *node)
 				walk(m, child);
 	m->pools = outer.pools;
 	m->copies = outer.copies;
-	m->tp = outer.tp;
+	m->split = outer.split;
 	m->group = outer.group;
 	m->role = outer.role;
-}
-
-/* "hf://Qwen/Qwen3-32B" or "pvc://volume/models/Qwen3-32B". */
-static const char *find_model(const struct node *root)
-{
-	for (const struct node *one = root->child; one; one = one->next) {
-		const struct node *artifacts =
-			one->kind == NODE_MAP ? node_get(one, "modelArtifacts") : NULL;
-		const char *name = scalar(artifacts, "name"),
-			   *uri = scalar(artifacts, "uri");
-		const char *path = uri ? strstr(uri, "://") : NULL;
-
-		if (uri && strncmp(uri, "hf://", 5) == 0)
-			return uri + 5;
-		if (name || path)
-			return name ? name : path + 3;
-	}
-	return NULL;
-}
-
-static bool looks_like(const char *text, size_t length)
-{
-	static const char *const signs[] = { "\napiVersion:",  "\nmodelArtifacts:",
-					     "\nservices:",    "containers:",
-					     "mainContainer:", "modelSpec:" };
-
-	if (length > 11 && strncmp(text, "apiVersion:", 11) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-		if (memmem(text, length, signs[i], strlen(signs[i])))
-			return true;
-	return false;
 }
 
 char *manifest_script(const struct tool *tool, const char *file, const char *text,
@@ -481,12 +461,12 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 	char *script = NULL;
 	size_t size;
 
-	if (!looks_like(text, length) ||
+	if (!chart_looks_like(text, length) ||
 	    !document_parse_many(&document, file, text, length, NULL))
 		return NULL;
 	m.out = open_memstream(&script, &size);
 	if (m.out) {
-		m.model = find_model(document.root);
+		m.model = chart_model(document.root);
 		m.pools = has_pools(document.root);
 		walk(&m, document.root);
 		if (!stream_end(m.out, &script) || !m.any) {

@@ -1,0 +1,18 @@
+/* chart.h - what a file for Kubernetes says as a whole. */
+#ifndef PRESETS_SERVING_CHART_H
+#define PRESETS_SERVING_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "presets/document.h"
+
+/* The text of a mapping's member; NULL where it has none, or one of another kind. */
+const char *scalar_of(const struct node *map, const char *key);
+/* "hf://Qwen/Qwen3-32B" or "pvc://volume/models/Qwen3-32B" of a chart's modelArtifacts;
+ * NULL: it has none. */
+const char *chart_model(const struct node *root);
+/* Whether a text is a manifest, a chart's values or a graph. */
+bool chart_looks_like(const char *text, size_t length);
+
+#endif
