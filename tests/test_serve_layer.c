@@ -505,6 +505,10 @@ static void test_kernels_by_hand(void **state)
 	assert_close(k.compute_seconds, compute, 1e-12);
 	assert_close(k.memory_seconds, memory, 1e-12);
 	assert_close(k.seconds, 5e-6 + cbrt(pow(compute, 3) + pow(memory, 3)), 1e-9);
+	c->roofline_exponent = 2;
+	kernel_gemm(&s, true, 64, 8192, 4096, &k);
+	assert_close(k.seconds, 5e-6 + hypot(compute, memory), 1e-14);
+	c->roofline_exponent = 3;
 	c->attention_efficiency = 0.5;
 	c->attention_fixed_seconds = 7e-6;
 	kernel_prompt_attention(&s, 1e12, 1e9, &k);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/serve/pass.h"
 
 static const struct serving_calibration *rates(const struct scenario *s)
@@ -50,16 +51,24 @@ static double stream_rate(const struct scenario *s, double efficiency)
 	return s->cluster.accelerator.memory_bytes_per_second * efficiency;
 }
 
+/* (1 + share^exponent)^(1 / exponent): of the usual exponent a root, which takes a
+ * tenth of two powers. */
+static double rounded(double share, double exponent)
+{
+	if (exponent == 2)
+		return sqrt(1 + share * share);
+	return pow(1 + pow(share, exponent), 1 / exponent);
+}
+
 /* Both bounds, rounded where they meet. */
 static void join(struct kernel *out, double exponent)
 {
 	double a = out->compute_seconds, b = out->memory_seconds;
-	double most = fmax(a, b), least = fmin(a, b);
+	double most = larger(a, b), least = lesser(a, b);
 
 	out->seconds = out->fixed_seconds;
 	if (most > 0)
-		out->seconds +=
-			most * pow(1 + pow(least / most, exponent), 1 / exponent);
+		out->seconds += most * rounded(least / most, exponent);
 }
 
 static double exponent(const struct scenario *s)
