@@ -116,10 +116,40 @@ static void no_more_keep_the_goal_than_their_prompts_allow(void **state)
 	assert_true(ruled > servers() / 8);
 }
 
+/* What a server timed lately is not timed again: a run that was asked for other points
+ * before says of each what one that was not says. */
+static void points_are_those_of_a_run_that_begins(void **state)
+{
+	enum { POINTS = 24 };
+
+	(void)state;
+	seed = 33;
+	for (int i = 0; i < servers() / 10; i++) {
+		struct serving_run run, anew;
+		struct point again, first;
+		struct scenario s;
+
+		draw(&s);
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		for (int k = 0; k < POINTS; k++) {
+			double running = 1 + (double)next(1 + (uint64_t)run.room);
+
+			assert_true(run_open(&s, &anew));
+			run_room(&anew);
+			run_at(&run, running, &again);
+			run_at(&run, running, &again);
+			run_at(&anew, running, &first);
+			assert_memory_equal(&again, &first, sizeof first);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_simulation_may_end_early),
+		cmocka_unit_test(points_are_those_of_a_run_that_begins),
 		cmocka_unit_test(no_more_keep_the_goal_than_their_prompts_allow),
 	};
 

@@ -12,12 +12,10 @@ static struct load load_of(const struct work *w, const struct server *server,
 			   double requests, double tokens)
 {
 	double rate = work_nic_rate(w->s);
-	struct batch b;
-	struct pass pass;
+	const struct timed_pass *pass = work_timed(w, server, requests, tokens);
 
-	work_batch(w, server, requests, tokens, &b);
-	serve_pass(&server->context, &b, false, &pass);
-	return (struct load){ rate > 0 ? pass.network_bytes / rate : 0, pass.seconds };
+	return (struct load){ rate > 0 ? pass->network_bytes / rate : 0,
+			      pass->seconds };
 }
 
 /* Nothing is left to a transfer where collectives never pause: it then takes turns. Of

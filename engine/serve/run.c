@@ -20,6 +20,8 @@ static void open_server(struct server *server, double gpus)
 {
 	collective_fabric(server->context.scenario, &server->choices,
 			  &server->context.fabric);
+	server->passes.count = server->passes.next = 0;
+	server->timed = &server->passes;
 	server->engines = floor(gpus / server->context.shape.ranks);
 	server->budget_tokens = budget(server->context.scenario);
 	server->room = 0;

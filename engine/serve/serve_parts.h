@@ -5,10 +5,22 @@
 #include "engine/rules/legality.h"
 #include "engine/serve/pass.h"
 
+/* Passes that were timed, for whoever asks again: most points of a run ask for the same
+ * prompt, and two terms of a point for the same decode pass. */
+enum { MAX_TIMED = 32 };
+struct timed_passes {
+	int count, next; /* next: the place that is taken when all are */
+	struct timed_pass {
+		double requests, tokens, copies; /* what was asked */
+		double seconds, stage_seconds, network_bytes;
+	} of[MAX_TIMED];
+};
+
 /* One server: an engine shape that is run `engines` times. */
 struct server {
 	struct serve_context context;
 	struct collective_choices choices; /* of its collectives */
+	struct timed_passes passes, *timed;
 	double engines;
 	double budget_tokens;  /* of one pass over prompts, per copy of the attention */
 	double room;           /* requests that the KV cache of one copy holds */

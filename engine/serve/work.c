@@ -138,30 +138,64 @@ void work_batch(const struct work *w, const struct server *server, double reques
 		 b);
 }
 
-static struct timing time_batch(const struct server *server, const struct batch *b)
+static struct timed_pass *find_timed(struct timed_passes *timed, double requests,
+				     double tokens, double copies)
 {
+	struct timed_pass *pass = timed->of;
+
+	for (int i = 0; i < timed->count; i++, pass++)
+		if (pass->requests == requests && pass->tokens == tokens &&
+		    pass->copies == copies)
+			return pass;
+	return NULL;
+}
+
+static struct timed_pass *next_timed(struct timed_passes *timed)
+{
+	int at = timed->next;
+
+	timed->next = (at + 1) % MAX_TIMED;
+	timed->count += timed->count < MAX_TIMED;
+	return &timed->of[at];
+}
+
+const struct timed_pass *work_timed(const struct work *w, const struct server *server,
+				    double requests, double tokens)
+{
+	double copies = tokens > 0 ? w->copies : 0;
+	struct timed_pass *timed = find_timed(server->timed, requests, tokens, copies);
+	struct batch b;
 	struct pass pass;
 
-	serve_pass(&server->context, b, false, &pass);
-	return (struct timing){ pass.seconds, pass.stage_seconds };
+	if (timed)
+		return timed;
+	work_batch(w, server, requests, tokens, &b);
+	serve_pass(&server->context, &b, false, &pass);
+	timed = next_timed(server->timed);
+	*timed = (struct timed_pass){
+		requests,          tokens, copies, pass.seconds, pass.stage_seconds,
+		pass.network_bytes
+	};
+	return timed;
 }
 
 struct timing work_pass(const struct work *w, const struct server *server,
 			double requests, double tokens)
 {
-	struct batch b;
+	const struct timed_pass *timed = work_timed(w, server, requests, tokens);
 
-	work_batch(w, server, requests, tokens, &b);
-	return time_batch(server, &b);
+	return (struct timing){ timed->seconds, timed->stage_seconds };
 }
 
 struct timing work_pass_at(const struct work *w, const struct server *server,
-			   const struct queue_pass *pass)
+			   const struct queue_pass *at)
 {
 	struct batch b;
+	struct pass pass;
 
-	batch_at(w, server, pass, &b);
-	return time_batch(server, &b);
+	batch_at(w, server, at, &b);
+	serve_pass(&server->context, &b, false, &pass);
+	return (struct timing){ pass.seconds, pass.stage_seconds };
 }
 
 double work_step(const struct work *w, const struct server *server, double requests,

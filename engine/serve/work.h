@@ -52,6 +52,10 @@ struct timing {
 
 struct timing work_pass(const struct work *work, const struct server *server,
 			double requests, double tokens);
+/* It, and what it sends; until others are asked for. */
+const struct timed_pass *work_timed(const struct work *work,
+				    const struct server *server, double requests,
+				    double tokens);
 /* The same with other contexts. */
 struct timing work_pass_at(const struct work *work, const struct server *server,
 			   const struct queue_pass *pass);
