@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/queue/queue.h"
+#include "engine/queue/room.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 
@@ -630,6 +631,61 @@ static void loads_are_as_asked(void **state)
 	assert_close(prompts / load.requests, 1000, 0.06);
 }
 
+/* --- until there is room --- */
+
+/* c servers of one request a second each. */
+static struct queue_room rooms(double c, double arrival_scv, double work_scv)
+{
+	return (struct queue_room){ .most = c,
+				    .inside = { 1, c },
+				    .rate = { 1, c },
+				    .count = c > 1 ? 2 : 1,
+				    .arrival_scv = arrival_scv,
+				    .work_scv = work_scv,
+				    .overlap = 1 };
+}
+
+/* Erlang 1917: the chance to find all c busy, over what they give more than comes. */
+static double erlang(double c, double load)
+{
+	double term = 1, sum = 0, full;
+
+	for (double k = 0; k < c; term *= load / ++k)
+		sum += term;
+	full = term * c / (c - load);
+	return full / (sum + full) / (c - load);
+}
+
+static void waits_for_room_are_those_of_erlang(void **state)
+{
+	(void)state;
+	for (double c = 1; c <= 200; c *= 2)
+		for (double load = 0.1; load < 0.99; load += 0.2) {
+			struct queue_room q = rooms(c, 1, 1);
+
+			double wait = erlang(c, load * c);
+
+			assert_true(fabs(queue_room_wait(&q, load * c) - wait) <=
+				    1e-9 * wait + 1e-10);
+		}
+}
+
+/* Pollaczek and Khinchine of one server: work that is always the same waits half as
+ * long; who comes faster than all are served waits for ever. */
+static void waits_for_room_by_work_and_rate(void **state)
+{
+	struct queue_room one = rooms(1, 1, 0), even = rooms(50, 0, 0),
+			  clumps = rooms(50, 4, 0), single = rooms(50, 1, 0);
+
+	(void)state;
+	assert_close(queue_room_wait(&one, 0.8), 0.8 / (2 * 0.2), 1e-9);
+	assert_true(isinf(queue_room_wait(&one, 1)) && isinf(queue_room_wait(&one, 2)));
+	assert_true(queue_room_wait(&one, 0) == 0);
+	/* regular gaps and work: nobody meets anybody; clumps do */
+	assert_true(queue_room_wait(&even, 45) < 1e-6);
+	assert_true(queue_room_wait(&clumps, 45) > 4 * queue_room_wait(&single, 45));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -654,6 +710,8 @@ int main(void)
 		cmocka_unit_test(a_slow_pool_of_prompts_limits_both),
 		cmocka_unit_test(the_same_seed_gives_the_same_bytes),
 		cmocka_unit_test(loads_are_as_asked),
+		cmocka_unit_test(waits_for_room_are_those_of_erlang),
+		cmocka_unit_test(waits_for_room_by_work_and_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

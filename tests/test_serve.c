@@ -4,6 +4,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/planner/planner.h"
+#include "engine/predict/objective.h"
 #include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -542,6 +543,36 @@ static void a_server_begins_with_what_is_missing(void **state)
 	}
 }
 
+/* Who comes at a rate waits while all places are taken, and is served; goals know of
+ * the wait. */
+static void goals_know_of_waits_for_room(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-8b", "dgx-h100", "vllm");
+	turn(&s, "gpus", "1");
+	turn(&s, "tp", "1");
+	turn(&s, "max_requests", "8");
+	turn(&s, "concurrency", "8");
+	serve_estimate(&s, &now);
+	s.plan.serving.request_rate = 0.9 * now.serving.requests_per_second;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.waiting > 0 && isfinite(now.serving.ttft_seconds));
+	assert_close(now.serving.waiting,
+		     now.serving.requests_per_second * now.serving.room_seconds, 1e-9);
+	assert_true(now.serving.room_seconds > 0.5 * now.serving.ttft_seconds);
+	s.plan.serving.goal_tpot_seconds = 1;
+	s.plan.serving.goal_ttft_seconds = 1.01 * now.serving.ttft_seconds;
+	serve_estimate(&s, &now);
+	assert_true(objective_serves(&now, true));
+	assert_close(now.serving.goodput, now.serving.output_tokens_per_second, 1e-9);
+	s.plan.serving.goal_ttft_seconds = 0.9 * now.serving.ttft_seconds;
+	serve_estimate(&s, &now);
+	assert_true(objective_serves(&now, false) && !objective_serves(&now, true));
+	assert_true(now.serving.goodput < now.serving.output_tokens_per_second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -565,6 +596,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_says_so),
 		cmocka_unit_test(anything_can_be_served),
 		cmocka_unit_test(a_server_begins_with_what_is_missing),
+		cmocka_unit_test(goals_know_of_waits_for_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

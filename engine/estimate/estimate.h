@@ -102,6 +102,9 @@ struct serving_estimate {
 	double elsewhere;   /* of them beyond the room of a full pool that decodes: with
 			       their prompts in the other pool, or on the way */
 	double waiting;     /* asked for, but without room */
+	/* of those that come at a rate, until there is room: they wait while all is
+	 * full */
+	double room_seconds;
 	double max_concurrency;
 	double goodput;             /* output tokens a second within both goals */
 	double goodput_concurrency; /* requests at which it is reached */

@@ -185,6 +185,15 @@ static void running(const struct asked *a, struct explanation *out)
 
 static void load(const struct asked *a, struct explanation *out)
 {
+	if (serving(a)->room_seconds > 0) {
+		explain_say(out, "rate * full");
+		from(a, out, "rate", "requests that come in a second",
+		     "requests_per_second");
+		from(a, out, "full", "until there is room for one",
+		     "serving.room_seconds");
+		return;
+	}
+	explain_say(out, "max(0, asked - running)");
 	from(a, out, "asked", "by concurrency or rate, or as many as fit",
 	     "serving.asked");
 	from(a, out, "running", "requests that fit", "running");
@@ -329,7 +338,7 @@ const struct explain_row explain_serving[] = {
 	{ "running", "Requests that run", NULL,
 	  "With a rate: as many as it leads to, rate * time in the system.",
 	  "Little 1961; engine/serve/run.c", running },
-	{ "waiting", "Requests that wait", "max(0, asked - running)",
+	{ "waiting", "Requests that wait", NULL,
 	  "They stand before the server and add to TTFT.", definition, load },
 	{ "goodput_tokens_per_second", "Goodput", "best",
 	  "Without goals all output is good.",

@@ -89,9 +89,17 @@ static void first_token_terms(const struct asked *a, struct explanation *out)
 	explain_stretch(a, out);
 }
 
+/* Of those that come at a rate others wait for room. */
 static double asked(const struct asked *a)
 {
-	return serving(a)->concurrency + serving(a)->waiting;
+	double held = serving(a)->room_seconds > 0 ? 0 : serving(a)->waiting;
+
+	return serving(a)->concurrency + held;
+}
+
+static double room_wait(const struct asked *a)
+{
+	return serving(a)->room_seconds;
 }
 
 static double elsewhere(const struct asked *a)
@@ -280,6 +288,11 @@ const struct explain_node explain_serving_nodes[] = {
 		"no more come out of a server than go in."),
 	NODE_HERE("serving.carrying_seconds", "Passes with prompts, for each",
 		  FORM_SECONDS, carrying, NULL, EXPLAIN_SIMULATED, queue),
+	NODE_HERE("serving.room_seconds", "Until there is room", FORM_SECONDS,
+		  room_wait, NULL, EXPLAIN_SIMULATED,
+		  "How often a server is full of those that come at a rate: a "
+		  "birth-death chain over what it gives with each number of them "
+		  "(Kelly 1979), and the line before it (Allen and Cunneen)."),
 	NODE_HERE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL,
 		  EXPLAIN_SIMULATED,
 		  "The concurrency, as many as fit, or as many as the rate leads to by "

@@ -181,18 +181,17 @@ static void price_prompt(struct explain_facts *f)
 static bool open_server(const struct scenario *s, struct explain_facts *f)
 {
 	struct batch b;
-	double each, inside;
+	struct point p;
 
 	if (!run_open(s, &f->run))
 		return false;
 	run_room(&f->run);
 	for (int i = 0; i < PASS_COUNT; i++)
 		f->pass[i].exists = false;
-	each = run_each(&f->run, s);
-	inside = run_inside(&f->run, s);
-	run_decode_batch(&f->run, each, &b);
+	run_working(&f->run, s, &p);
+	run_decode_batch(&f->run, p.decoding, &b);
 	price_pass(f, PASS_DECODE, &f->run.decode, &b);
-	if (!f->run.apart && steady_mixed(&f->run.decode, inside, &b) > 0)
+	if (!f->run.apart && steady_mixed(&f->run.decode, &p, &b) > 0)
 		price_pass(f, PASS_MIXED, &f->run.decode, &b);
 	price_prompt(f);
 	run_prompt_batch(&f->run, &b);

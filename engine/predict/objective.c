@@ -52,8 +52,11 @@ bool objective_serves(const struct estimate *e, bool all)
 {
 	const struct serving_estimate *v = &e->serving;
 
+	/* who comes at a rate waits for room, and is served */
+	bool room = v->waiting <= 0 || v->room_seconds > 0;
+
 	return e->fits && v->goodput > 0 &&
-	       (!all || (v->waiting <= 0 && isfinite(v->ttft_seconds) &&
+	       (!all || (room && isfinite(v->ttft_seconds) &&
 			 v->goodput_concurrency >= v->concurrency * (1 - 1e-9)));
 }
 

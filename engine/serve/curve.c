@@ -22,7 +22,7 @@ static void point_of(const struct serving_run *run, const struct scenario *s,
 	run_at(run, running, &p);
 	*out = (struct serve_point){
 		.concurrency = running,
-		.ttft_seconds = p.ttft_seconds,
+		.ttft_seconds = p.ttft_seconds + p.room_seconds,
 		.tpot_seconds = p.tpot_seconds,
 		.output_tokens_per_second = p.tokens_per_second,
 		.per_gpu = p.tokens_per_second / (double)s->cluster.gpus,
@@ -100,15 +100,17 @@ int serve_operators(const struct scenario *s, bool prefill, struct serve_operato
 	struct serving_run run;
 	struct batch b;
 	struct pass pass;
+	struct point p;
 	int count = 0;
 
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return 0;
 	run_room(&run);
+	run_working(&run, s, &p);
 	if (prefill)
 		run_prompt_batch(&run, &b);
 	else
-		run_decode_batch(&run, run_each(&run, s), &b);
+		run_decode_batch(&run, p.decoding, &b);
 	serve_pass(prefill ? &run_prompts(&run)->context : &run.decode.context, &b,
 		   true, &pass);
 	for (int i = 0; i < pass.operators; i++) {

@@ -256,13 +256,12 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 			const struct serving_estimate *v, struct findings *out)
 {
 	const struct serving_plan *plan = &s->plan.serving;
-	struct point full;
+	double full;
 
 	if (plan->request_rate > 0 && !isfinite(v->ttft_seconds)) {
-		run_at(run, run->room, &full);
-		mend(tell(out, NOTE_RATE, plan->request_rate, full.requests_per_second,
-			  0),
-		     "request_rate", rounded(full.requests_per_second, false));
+		full = run_full_rate(run);
+		mend(tell(out, NOTE_RATE, plan->request_rate, full, 0), "request_rate",
+		     rounded(full, false));
 	} else if (plan->request_rate <= 0 && v->waiting >= 1) {
 		mend(tell(out, NOTE_WAITING, (double)plan->concurrency,
 			  floor(v->concurrency), v->waiting),

@@ -62,7 +62,8 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 {
 	struct serving_run run;
 	struct batch batch;
-	double each, inside;
+	struct point p;
+	double each;
 
 	memset(out, 0, sizeof *out);
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
@@ -70,13 +71,13 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 	run_room(&run);
 	if (run.room < 1)
 		return false;
-	each = run_each(&run, s);
-	inside = run_inside(&run, s);
+	run_working(&run, s, &p);
+	each = p.decoding;
 	out->stages = (int)run.decode.context.shape.pp;
 	run_decode_batch(&run, each, &batch);
 	fill(&run.decode.context, &batch, each, &out->lane[LANE_DECODE]);
 	if (!run.apart)
-		out->mixed_share = steady_mixed(&run.decode, inside, &batch);
+		out->mixed_share = steady_mixed(&run.decode, &p, &batch);
 	if (out->mixed_share > 0)
 		fill(&run.decode.context, &batch, each, &out->lane[LANE_MIXED]);
 	run_prompt_batch(&run, &batch);

@@ -15,7 +15,7 @@ void reception_wait(const struct work *w, double n, double processes, struct poi
 	double each = w->s->stack.serving.prompt_seconds;
 	double cycle = work_cycle(w, out), stays;
 
-	if (w->s->plan.serving.request_rate > 0) {
+	if (!w->closed) {
 		stays = work_stay(fmax(1, n / processes), each, fmax(0, cycle - each));
 		out->received_seconds = work_bunching(w) * fmax(0, stays - each);
 	} else {

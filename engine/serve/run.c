@@ -3,6 +3,7 @@
 
 #include "engine/rules/legality.h"
 #include "engine/serve/serve_parts.h"
+#include "engine/serve/work.h"
 
 static double budget(const struct scenario *s)
 {
@@ -44,8 +45,39 @@ bool run_open(const struct scenario *s, struct serving_run *run)
 	return run->decode.engines >= 1 && (!run->apart || run->prefill.engines >= 1);
 }
 
+/* What a copy of the attention gives with so many inside, from one to as many as it has
+ * room for: evenly apart on a logarithmic axis. Each sees its share of those who come,
+ * as it does in the simulation. */
+static void sample_rates(struct serving_run *run, struct queue_room *line)
+{
+	const struct scenario *s = run->decode.context.scenario;
+	double copies = server_copies(&run->decode), n = 1;
+	double factor = pow(run->decode.room, 1.0 / (ROOM_RATES - 1));
+	struct point p;
+	struct work w;
+
+	*line = (struct queue_room){ .most = run->decode.room };
+	if (s->plan.serving.request_rate <= 0 || run->room < 1)
+		return;
+	work_of(s, &w);
+	line->arrival_scv = s->plan.serving.arrival_scv;
+	line->work_scv = work_spread(&w) * work_spread(&w);
+	line->overlap = work_overlap(&w);
+	while (line->count < ROOM_RATES) {
+		if (line->count == ROOM_RATES - 1)
+			n = line->most;
+		run_held(run, n * copies, &p);
+		line->inside[line->count] = n;
+		line->rate[line->count++] = p.requests_per_second / copies;
+		if (n >= line->most)
+			break;
+		n = fmin(line->most, fmax(n + 1, ceil(n * factor)));
+	}
+}
+
 void run_room(struct serving_run *run)
 {
+	run->line.count = 0;
 	server_memory(&run->decode, &run->held);
 	server_room(&run->decode, &run->held);
 	run->room =
@@ -60,6 +92,7 @@ void run_room(struct serving_run *run)
 			run->room = 0;
 		}
 	}
+	sample_rates(run, &run->line);
 }
 
 double server_copies(const struct server *server)
@@ -146,17 +179,47 @@ static void slow_times(struct point *p, double factor)
 		*all[i] *= factor;
 }
 
-/* The point at which `running` requests run in all engines together; requests are dealt
- * out evenly, and a copy of the attention runs at least one while it runs. */
-void run_at(const struct serving_run *run, double running, struct point *out)
+/* Requests are dealt out evenly, and a copy of the attention runs at least one while it
+ * runs. */
+static void point_of(const struct serving_run *run, double running, bool held,
+		     struct point *out)
 {
-	double copies = run->decode.context.shape.dp * run->decode.engines;
-	double each = running / copies;
 	double scale = run->decode.context.scenario->cluster.scale;
+	double each = running / server_copies(&run->decode);
 
-	steady_point(&run->decode, run_prompts(run), each, out);
+	if (held)
+		steady_held(&run->decode, run_prompts(run), each, out);
+	else
+		steady_point(&run->decode, run_prompts(run), each, out);
 	slow_times(out, scale);
 	slow_rates(out, 1 / scale);
+}
+
+/* The point at which `running` requests run in all engines together. */
+void run_at(const struct serving_run *run, double running, struct point *out)
+{
+	point_of(run, running, false, out);
+	out->room_seconds = run_room_wait(run, out->requests_per_second);
+}
+
+void run_held(const struct serving_run *run, double running, struct point *out)
+{
+	point_of(run, running, true, out);
+}
+
+double run_full_rate(const struct serving_run *run)
+{
+	struct point p;
+
+	run_held(run, run->room, &p);
+	return p.requests_per_second;
+}
+
+double run_room_wait(const struct serving_run *run, double rate)
+{
+	if (run->line.count == 0)
+		return 0;
+	return queue_room_wait(&run->line, rate / server_copies(&run->decode));
 }
 
 double run_ceiling(const struct serving_run *run, const struct scenario *s)
@@ -192,41 +255,67 @@ bool run_meets(const struct scenario *s, const struct point *p)
 {
 	const struct serving_plan *v = &s->plan.serving;
 
-	return (v->goal_ttft_seconds <= 0 || p->ttft_seconds <= v->goal_ttft_seconds) &&
+	return (v->goal_ttft_seconds <= 0 ||
+		p->ttft_seconds + p->room_seconds <= v->goal_ttft_seconds) &&
 	       (v->goal_tpot_seconds <= 0 || p->tpot_seconds <= v->goal_tpot_seconds);
 }
 
-/* Seconds of a request in the server while `running` are in it. */
-static double stay(const struct serving_run *run, double running)
+/* How many more requests than `running` come, while they are in the server, as it has
+ * requests at that rate. */
+static double excess(const struct serving_run *run, double rate, double running)
 {
 	struct point p;
 
-	run_at(run, running, &p);
-	return running / p.requests_per_second;
+	point_of(run, running, false, &p);
+	return running * (rate / p.requests_per_second - 1);
 }
 
-/* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
- * Time grows with L, so that the answer is between rate times that of a request alone,
- * whom nobody comes to meet, and of a full server. Infinite where even a full cache is
- * too slow. */
+/* Between low, where more come, and high, where no more do: the straight line between
+ * them, and half of what an end is off where that stays (the Illinois algorithm: Dowell
+ * and Jarratt 1971, BIT 11). */
+static double settle(const struct serving_run *run, double rate, double low,
+		     double high)
+{
+	double over = excess(run, rate, low), under = excess(run, rate, high);
+
+	for (int i = 0; i < 40 && low < high * (1 - 1e-9) && under < 0; i++) {
+		double middle = (low * -under + high * over) / (over - under), more;
+
+		middle = fmin(fmax(middle, low + 0.02 * (high - low)),
+			      high - 1e-3 * (high - low));
+		more = excess(run, rate, middle);
+		if (more > 0) {
+			low = middle;
+			over = more;
+			under /= 2;
+		} else {
+			high = middle;
+			under = more;
+			over /= 2;
+		}
+	}
+	return high;
+}
+
+/* Requests in flight that a rate leads to, Little's law: L = rate x time in the system,
+ * the fewest of which that is so. Between rate times that of a request alone, whom
+ * nobody comes to meet, and a full server. Where those that come unevenly make that too
+ * long, it is full, and others wait; infinite where a full cache is too slow even if it
+ * always is. */
 static double at_rate(const struct serving_run *run, const struct scenario *s)
 {
 	double copies = run->decode.context.shape.dp * run->decode.engines;
-	double rate = s->plan.serving.request_rate;
-	double low = rate * stay(run, 1e-9 * fmin(copies, run->room));
-	double high = rate * stay(run, run->room);
+	double rate = s->plan.serving.request_rate, low, high;
+	double few = 1e-9 * fmin(copies, run->room);
 
-	if (high > run->room)
-		return INFINITY;
-	for (int i = 0; i < 24 && low < high * (1 - 1e-9); i++) {
-		double middle = sqrt(low * high);
-
-		if (rate * stay(run, middle) > middle)
-			low = middle;
-		else
-			high = middle;
+	high = few + excess(run, rate, few);
+	for (low = high; excess(run, rate, high) > 0; high *= 2) {
+		if (high >= run->room)
+			return rate < run_full_rate(run) ? run->room : INFINITY;
+		low = high;
+		high = fmin(high, run->room / 2);
 	}
-	return high;
+	return low < high ? settle(run, rate, low, high) : high;
 }
 
 double run_asked(const struct serving_run *run, const struct scenario *s)
@@ -268,21 +357,15 @@ double run_in_flight(const struct serving_run *run, const struct scenario *s)
 	return found;
 }
 
-double run_each(const struct serving_run *run, const struct scenario *s)
+void run_working(const struct serving_run *run, const struct scenario *s,
+		 struct point *out)
 {
-	struct point p;
+	double running = run_in_flight(run, s);
 
-	run_at(run, run_in_flight(run, s), &p);
-	return p.decoding;
-}
-
-double run_inside(const struct serving_run *run, const struct scenario *s)
-{
-	double each = run_each(run, s);
-
-	if (s->plan.serving.request_rate <= 0)
-		return each;
-	return fmin(each, run_in_flight(run, s) / server_copies(&run->decode));
+	run_at(run, running, out);
+	if (running >= run->room &&
+	    out->requests_per_second < s->plan.serving.request_rate)
+		run_held(run, run->room, out);
 }
 
 void run_decode_batch(const struct serving_run *run, double requests, struct batch *b)

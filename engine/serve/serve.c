@@ -10,6 +10,15 @@
 #include "engine/serve/nic.h"
 #include "engine/serve/serve_parts.h"
 
+/* At the rate that is asked for. */
+static bool keeps_goals(const struct scenario *s, const struct serving_estimate *v)
+{
+	struct point p = { .ttft_seconds = v->ttft_seconds,
+			   .tpot_seconds = v->tpot_seconds };
+
+	return isfinite(p.ttft_seconds) && run_meets(s, &p);
+}
+
 /* Output tokens a second while both goals hold, at the most requests that allow it:
  * whole ones, where all that are there do not. */
 static void goodput(const struct serving_run *run, const struct scenario *s,
@@ -18,8 +27,12 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 	double low = 1, high = fmax(out->concurrency, fmin(1, run->room));
 	struct point p;
 
+	out->goodput = out->output_tokens_per_second;
+	out->goodput_concurrency = out->concurrency;
+	if (s->plan.serving.request_rate > 0 && keeps_goals(s, out))
+		return;
 	run_at(run, high, &p);
-	if (!run_meets(s, &p)) {
+	if (s->plan.serving.request_rate > 0 || !run_meets(s, &p)) {
 		run_at(run, 1, &p);
 		out->goodput = out->goodput_concurrency = 0;
 		if (!run_meets(s, &p))
@@ -169,13 +182,13 @@ static void scale_parts(double scale, struct serving_estimate *v)
 }
 
 static void passes(const struct serving_run *run, const struct scenario *s,
-		   struct estimate *out)
+		   double decoding, struct estimate *out)
 {
 	struct serving_estimate *v = &out->serving;
 	struct batch b;
 	struct pass pass;
 
-	run_decode_batch(run, run_each(run, s), &b);
+	run_decode_batch(run, decoding, &b);
 	serve_pass(&run->decode.context, &b, true, &pass);
 	divide(&pass, v);
 	scale_parts(s->cluster.scale, v);
@@ -191,10 +204,15 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 	v->prefill_flops_per_second = pass.flops / pass.seconds;
 }
 
-/* Requests without room wait for one to end. */
-static void waiting(const struct scenario *s, double asked, struct serving_estimate *v)
+/* Requests without room wait for one to end: those that are held and too many, or those
+ * that a rate brings while all is full. */
+static void waiting(const struct serving_run *run, const struct scenario *s,
+		    double asked, struct serving_estimate *v)
 {
-	v->waiting = fmax(0, asked - v->concurrency);
+	v->room_seconds =
+		isfinite(asked) ? run_room_wait(run, v->requests_per_second) : 0;
+	v->waiting = fmax(0, asked - v->concurrency) +
+		     v->requests_per_second * v->room_seconds;
 	if (v->waiting > 0 && isfinite(v->waiting) && v->requests_per_second > 0)
 		v->ttft_seconds += v->waiting / v->requests_per_second;
 	/* a queue that grows without end */
@@ -257,7 +275,7 @@ static void times(const struct serving_run *run, const struct scenario *s,
 
 	v->concurrency = run_in_flight(run, s);
 	v->elsewhere = fmax(0, v->concurrency - run->room);
-	run_at(run, v->concurrency, &p);
+	run_working(run, s, &p);
 	take_point(&p, v);
 	if (plan->request_rate > 0 && v->requests_per_second > plan->request_rate)
 		hold_to_rate(plan->request_rate, v);
@@ -267,9 +285,9 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	v->output_tokens_per_second_per_gpu =
 		v->output_tokens_per_second / (double)s->cluster.gpus;
 	v->output_tokens_per_second_per_user = 1 / v->tpot_seconds;
-	waiting(s, asked, v);
+	waiting(run, s, asked, v);
 	goodput(run, s, v);
-	passes(run, s, out);
+	passes(run, s, p.decoding, out);
 	ranges(s, v);
 }
 

@@ -2,6 +2,7 @@
 #ifndef ENGINE_SERVE_SERVE_PARTS_H
 #define ENGINE_SERVE_SERVE_PARTS_H
 
+#include "engine/queue/room.h"
 #include "engine/rules/legality.h"
 #include "engine/serve/pass.h"
 
@@ -79,6 +80,7 @@ struct point {
 	double prefill_seconds; /* one prompt alone */
 	double ttft_seconds, tpot_seconds;
 	double gain;           /* tokens of a request in a pass, drafts accepted */
+	double met;            /* others that a request meets in its copy */
 	double ahead, behind;  /* prompts of others, before and while it decodes */
 	double served_seconds; /* that each of them is waited for */
 	double added_seconds;  /* that each adds to decoding; of a pipeline, which waits
@@ -94,21 +96,28 @@ struct point {
 	double tokens_per_second; /* output, of all copies and engines */
 	double requests_per_second;
 	double prefill_share; /* of the time, in passes that carry prompts */
+	/* until there is room, before all else: of who comes at this point's rate
+	 * (run_at()); ttft is without it */
+	double room_seconds;
 };
 
 /* decode: where requests decode; prefill: where prompts run, the same server unless
  * that is disaggregated. Fewer than one request in a copy: some copies run none. */
 void steady_point(const struct server *decode, const struct server *prefill,
 		  double requests, struct point *out);
+/* The same with requests that are held, whatever the scenario says of them. */
+void steady_held(const struct server *decode, const struct server *prefill,
+		 double requests, struct point *out);
 /* Requests a second of all copies and engines that no steady point of up to `requests`
  * in a copy exceeds: those that decode need their passes, of which none costs less for
  * each request where it has fewer; and every prompt its share of the fullest pass. */
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests);
-/* The pass of a server with that many requests that carries prompt tokens (beside
- * those that decode, where the stack mixes them). Returns the share of passes that do;
- * 0, and no batch, where none does. */
-double steady_mixed(const struct server *server, double requests, struct batch *out);
+/* The pass of a server at a steady point that carries prompt tokens (beside those that
+ * decode, where the stack mixes them). Returns the share of passes that do; 0, and no
+ * batch, where none does. */
+double steady_mixed(const struct server *server, const struct point *point,
+		    struct batch *out);
 /* A pass of a server over `requests` that decode and at most so many tokens of prompts:
  * never more than one prompt has, or a pass takes, where none decode. */
 void steady_batch(const struct server *server, double requests, double tokens,
@@ -122,11 +131,14 @@ struct serving_run {
 	bool apart; /* two pools */
 	struct stage_memory held;
 	double room; /* requests in all engines together */
+	/* what they give with so many inside, where requests come at a rate */
+	struct queue_room line;
 };
 
 /* False if a pool is too small for one engine, which scenario_check() names. */
 bool run_open(const struct scenario *scenario, struct serving_run *run);
-/* What is held before any request, and how many there is room for. */
+/* What is held before any request, how many there is room for, and what the servers
+ * give with some of them. */
 void run_room(struct serving_run *run);
 /* Copies of the attention in all its engines. */
 double server_copies(const struct server *server);
@@ -145,6 +157,8 @@ void run_part(const struct serving_run *run, const struct scenario *scenario,
 /* The point at which `running` requests run in all engines together, times scaled by
  * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);
+/* The same with requests that are held, also where the scenario has a rate. */
+void run_held(const struct serving_run *run, double running, struct point *out);
 /* Output tokens a second that no number of requests gives up to those asked for, or
  * that there is room for. */
 double run_ceiling(const struct serving_run *run, const struct scenario *scenario);
@@ -152,6 +166,11 @@ double run_ceiling(const struct serving_run *run, const struct scenario *scenari
  */
 double run_prefix_bytes(const struct serving_run *run);
 double run_request_bytes(const struct serving_run *run);
+/* Seconds until there is room for who comes at that rate, mean; 0 where requests are
+ * held, of whom those without room are known. */
+double run_room_wait(const struct serving_run *run, double rate);
+/* Requests a second of all engines while they are full. */
+double run_full_rate(const struct serving_run *run);
 /* Whether the point keeps both goals. */
 bool run_meets(const struct scenario *scenario, const struct point *point);
 /* Requests in flight: those asked for, all that there is room for, or those that the
@@ -160,11 +179,10 @@ double run_asked(const struct serving_run *run, const struct scenario *scenario)
 /* Of them, those that are inside: as many as there is room for, and, where prompts have
  * a pool of their own, whose prompts run or travel meanwhile. */
 double run_in_flight(const struct serving_run *run, const struct scenario *scenario);
-/* Of these, those that decode in one copy of the attention; at least one. */
-double run_each(const struct serving_run *run, const struct scenario *scenario);
-/* The same in the mean, where requests come at a rate: a copy that runs none of them
- * now and then has fewer than one. */
-double run_inside(const struct serving_run *run, const struct scenario *scenario);
+/* The point at which that many run: of those that come at a rate where they fill some
+ * of the servers some of the time, or that of servers which are always full. */
+void run_working(const struct serving_run *run, const struct scenario *scenario,
+		 struct point *out);
 /* Where prompts run. */
 const struct server *run_prompts(const struct serving_run *run);
 /* A decode pass of that many requests in one copy of the attention; a pass over one

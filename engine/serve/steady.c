@@ -19,39 +19,16 @@
  * Closed Multichain Queuing Networks", Journal of the ACM 27): nobody waits for more
  * than c - 1. Who comes at a rate finds all c, as chance would (Wolff 1982, "Poisson
  * Arrivals See Time Averages", Operations Research 30), and prompts are a queue of
- * their own (work_arrivals()).
+ * their own (arrivals_meet()).
  */
 #include <math.h>
 
+#include "engine/serve/arrivals.h"
 #include "engine/serve/host.h"
 #include "engine/serve/nic.h"
+#include "engine/serve/prompt_pool.h"
 #include "engine/serve/reception.h"
 #include "engine/serve/waves.h"
-
-/* Prompts in passes of at most the budget. A pipeline takes the next one when its
- * slowest stage is free: `pass` is until the last has left it, `stage` how long they
- * keep others out. */
-static struct timing time_prompts(const struct work *w, const struct server *server,
-				  double together)
-{
-	double tokens = w->prompt * together, budget = server->budget_tokens;
-	double whole = floor(tokens / budget), rest = tokens - whole * budget;
-	struct timing all = { 0, 0 }, one;
-
-	if (whole > 0) {
-		one = work_pass(w, server, 0, budget);
-		all.stage = whole * one.stage;
-		all.pass = one.pass + (whole - 1) * one.stage;
-	}
-	if (rest > 0) {
-		one = work_pass(w, server, 0, rest);
-		all.stage += one.stage;
-		all.pass += whole > 0 ? one.stage : one.pass;
-	}
-	/* received by a process of its own: no stage waits for that */
-	all.pass += w->s->stack.serving.prompt_seconds;
-	return all;
-}
 
 /* Decoding with `requests` in a copy: a pass, and what lies between two tokens of a
  * request. */
@@ -72,7 +49,7 @@ static void decoding(const struct work *w, const struct server *server, double r
 static void static_batch(const struct work *w, const struct server *server, double c,
 			 struct point *out)
 {
-	struct timing all = time_prompts(w, server, c);
+	struct timing all = work_prompts(w, server, c);
 
 	/* a collective may change to a faster algorithm for more */
 	all.pass = fmax(all.pass, out->prefill_seconds);
@@ -103,7 +80,7 @@ static double micro_batches(const struct server *server, double c)
  */
 static double others(const struct work *w, double c, double requests)
 {
-	return w->s->plan.serving.request_rate > 0 ? requests : c - 1;
+	return w->closed ? c - 1 : requests;
 }
 
 static struct prompts carried(const struct work *w, const struct server *server,
@@ -129,7 +106,6 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 	struct timing with = work_pass(w, server, p.requests, p.tokens), without;
 	double steps = w->output / w->accepted, rounds, longer;
 	double replaced = work_mixes(w) ? fmin(p.passes, p.slots) : 0;
-	bool closed = w->s->plan.serving.request_rate <= 0;
 	struct passes passes;
 
 	without = work_pass(w, server, c, 0);
@@ -142,8 +118,8 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 	if (p.turns <= 1)
 		return;
 	passes = (struct passes){ p.passes, p.turns, fmax(1, w->prompt / p.tokens) };
-	rounds = closed ? waves_rounds(w, &passes, p.rounds)
-			: rounds_with_prompts(&passes, p.rounds);
+	rounds = w->begins ? waves_rounds(w, &passes, p.rounds)
+			   : rounds_with_prompts(&passes, p.rounds);
 	longer = work_round(server, with, p.passes / rounds, without) -
 		 work_round(server, without, 0, without);
 	out->added_seconds =
@@ -192,14 +168,24 @@ static void others_of_loop(const struct work *w, const struct server *server, do
 	out->behind = n - out->ahead;
 }
 
+/* Of the passes that carry prompts, those that stand in place of decode passes. */
+static double riding(const struct work *w, const struct server *server, double c,
+		     double n)
+{
+	struct prompts p = carried(w, server, c, n);
+
+	return fmin(1, p.slots / fmax(p.passes, 1e-9));
+}
+
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
 	double steps = w->output / w->accepted, own, begin, runs;
 	double n = others(w, c, out->requests), company = 1;
 	double decoding = steps * out->step_seconds * (w->output - 1) / w->output;
-	bool closed = w->s->plan.serving.request_rate <= 0;
+	bool closed = w->closed;
 
+	out->met = n;
 	out->carrying_seconds = out->prefill_seconds;
 	if (n > 0)
 		add_prompts(w, server, c, n, out);
@@ -212,8 +198,9 @@ static void continuous(const struct work *w, const struct server *server, double
 		runs * (begin + out->decode_seconds * work_held(w, server, c, steps));
 	own = out->prefill_seconds + out->begin_seconds + decoding;
 	if (!closed)
-		company = work_arrivals(w, server,
-					&(struct arrivals){ n, decoding, runs * begin },
+		company = arrivals_meet(w, server,
+					&(struct arrivals){ n, decoding, runs * begin,
+							    riding(w, server, c, n) },
 					out);
 	else if (n > 0 && out->served_seconds > 0)
 		company = waves_company(w, server, c, micro_batches(server, c), out);
@@ -226,16 +213,34 @@ static void continuous(const struct work *w, const struct server *server, double
 			    out->company_seconds + out->ahead * out->served_seconds;
 }
 
+/* Of those that come at a rate some wait for their prompts, and decode passes are
+ * shorter: from all of them downwards. */
+static void without_those_before(const struct work *w, const struct server *server,
+				 double c, struct point *out)
+{
+	double most = c;
+
+	for (int i = 0; i < 4; i++) {
+		double decodes = (w->output - 1) * out->tpot_seconds;
+		double next = fmax(1, c * decodes / (out->ttft_seconds + decodes));
+
+		if (most - next < 1e-2 * most)
+			break;
+		most = next;
+		decoding(w, server, most, out);
+		continuous(w, server, most, out);
+	}
+}
+
 /* Where c of a copy are received more slowly than they are served, fewer are inside: as
  * many as give what reception lets through. */
 static void beside_others(const struct work *w, const struct server *server, double c,
 			  struct point *out)
 {
 	double each = w->s->stack.serving.prompt_seconds, low = 1, high = c;
-	bool closed = w->s->plan.serving.request_rate <= 0;
 
 	continuous(w, server, c, out);
-	for (int i = 0; i < 12 && closed && c * each > work_cycle(w, out); i++) {
+	for (int i = 0; i < 12 && w->closed && c * each > work_cycle(w, out); i++) {
 		double middle = (low + high) / 2;
 
 		decoding(w, server, middle, out);
@@ -245,114 +250,14 @@ static void beside_others(const struct work *w, const struct server *server, dou
 		else
 			low = middle;
 	}
+	if (!w->closed)
+		without_those_before(w, server, c, out);
 	reception_wait(w, c, 1, out);
 }
 
-/* --- a pool of prompts: copies of an engine run their passes together --- */
-
-/* Copies share the experts between them, or wait for each other in collectives, so that
- * none begins a pass before all are done: what one engine makes of its requests. A pass
- * over k prompts, dealt out evenly, takes rest + each k. */
-struct prompt_pool {
-	double n;      /* requests that it sees */
-	double copies; /* that receive them */
-	double most;   /* of them in a pass */
-	double alone;  /* seconds of a pass over one */
-	double full;   /* over most */
-	double rest, each;
-};
-
-static double seconds_abreast(const struct work *w, const struct server *prefill,
-			      double prompts)
-{
-	double dp = prefill->context.shape.dp;
-	struct work part = *w;
-
-	part.copies = fmin(dp, prompts);
-	return time_prompts(&part, prefill, fmax(1, prompts / dp)).stage;
-}
-
-/* Of a pass of a copy, where enough wait: whole ones, unless they are cut. */
-static double prompts_in_pass(const struct work *w, const struct server *prefill)
-{
-	double fit = prefill->budget_tokens / w->prompt;
-
-	return fmax(1, w->s->plan.serving.chunked_prefill ? fit : floor(fit));
-}
-
-/* Prompts that are cut leave no pass part empty: the rest of one goes with the next. */
-static double seconds_packed(const struct work *w, const struct server *prefill,
-			     double prompts)
-{
-	double passes = w->prompt * prompts / prefill->context.shape.dp /
-			prefill->budget_tokens;
-
-	return passes * work_pass(w, prefill, 0, prefill->budget_tokens).stage;
-}
-
-static struct prompt_pool open_pool(const struct work *w, const struct server *prefill,
-				    double n)
-{
-	double room = prompts_in_pass(w, prefill);
-	struct prompt_pool p = { .n = n,
-				 .copies = prefill->context.shape.dp,
-				 .most = fmin(n, room * prefill->context.shape.dp) };
-
-	p.alone = seconds_abreast(w, prefill, 1);
-	p.full = seconds_abreast(w, prefill, p.most);
-	if (p.most < n && w->s->plan.serving.chunked_prefill)
-		p.full = fmin(p.full, seconds_packed(w, prefill, p.most));
-	p.each = p.most > 1 ? (p.full - p.alone) / (p.most - 1) : 0;
-	p.rest = fmax(0, p.alone - p.each);
-	return p;
-}
-
-/* All at once: the first runs alone, as the others come a little later, who fill
- * passes. Mean. */
-static double stay_in_burst(const struct prompt_pool *p)
-{
-	double others = p->n - 1, pass = p->rest + p->each * fmin(p->most, others);
-
-	if (others <= 0)
-		return p->alone;
-	pass = fmax(p->alone, pass);
-	return p->alone + others / p->n * pass * (fmax(1, others / p->most) + 1) / 2;
-}
-
-/* All within `window` seconds. A pass takes who came during the one before, k = n pass
- * / (window + pass). Who comes waits for the pass under way, half of it, and runs in
- * the next one; where more come than a pass takes, for those before it. */
-static double stay_in_window(const struct prompt_pool *p, double window)
-{
-	double half = (window + p->rest - p->n * p->each) / 2, pass;
-	double k = p->n * p->alone / (window + p->alone);
-
-	if (p->each > 0)
-		k = (sqrt(half * half + p->each * p->n * p->rest) - half) / p->each;
-	if (k >= p->most && p->most < p->n) {
-		double share = p->full / p->most;
-
-		return p->full + work_stay(p->n, share, window) - share;
-	}
-	k = fmin(p->most, k);
-	pass = fmax(p->alone, p->rest + p->each * k);
-	return pass * (1 + fmin(1, k * (p->n - 1) / p->n) / 2);
-}
-
-/* Mean over the waves of a closed loop that starts as a burst. */
-static double stay_in_waves(const struct work *w, const struct prompt_pool *p,
-			    double away, double decoding)
-{
-	double sum = stay_in_burst(p), served = p->n * p->full / p->most;
-
-	for (int wave = 1; wave < BURST_WAVES; wave++)
-		sum += stay_in_window(
-			p, fmin(away, wave_window(w, served, decoding, wave)));
-	return sum / BURST_WAVES;
-}
+/* --- two pools --- */
 
 /* Both pools with `requests` decoding in a copy; returns how many that would lead to.
- * What comes at a rate is there n times on the average, and waits by how bunched it is.
  */
 static double share_out(const struct work *w, const struct prompt_pool *p, double c,
 			struct point *out)
@@ -362,12 +267,7 @@ static double share_out(const struct work *w, const struct prompt_pool *p, doubl
 
 	away = fmax(0, out->prefill_seconds - p->alone) + out->transfer_seconds +
 	       out->begin_seconds + output;
-	if (w->s->plan.serving.request_rate > 0)
-		stays = p->alone +
-			work_bunching(w) * (stay_in_window(p, away) - p->alone);
-	else
-		stays = stay_in_waves(w, p, away, output);
-	stays = work_within_capacity(fmin(p->n * p->alone, stays), p->n, service, away);
+	stays = prompt_pool_stay(w, p, away, output);
 	out->served_seconds = out->added_seconds = service;
 	out->ahead = service > 0 ? fmax(0, stays - p->alone) / service : 0;
 	out->ttft_seconds = out->prefill_seconds + out->ahead * service +
@@ -397,7 +297,7 @@ static void apart(const struct work *w, const struct server *decode,
 		  const struct server *prefill, double c, struct point *out)
 {
 	double n = out->requests * server_copies(decode) / prefill->engines, most = c;
-	struct prompt_pool pool = open_pool(w, prefill, fmax(1, n));
+	struct prompt_pool pool = prompt_pool_open(w, prefill, fmax(1, n));
 
 	out->transfer_seconds = work_transfer(w, decode, prefill);
 	set_begin(w, out);
@@ -417,19 +317,20 @@ static void apart(const struct work *w, const struct server *decode,
 	nic_contend(w, decode, prefill, out);
 }
 
-void steady_point(const struct server *decode, const struct server *prefill,
-		  double requests, struct point *out)
+static void point_of(const struct server *decode, const struct server *prefill,
+		     double requests, bool held, struct point *out)
 {
 	double c = fmax(1, requests); /* of a copy that runs any */
 	struct timing prompt;
 	struct work w;
 
 	work_of(decode->context.scenario, &w);
+	w.closed |= held;
 	*out = (struct point){ .requests = requests };
 	decoding(&w, decode, c, out);
 	/* of a pool, one copy's; else the others decode beside it */
 	w.copies = prefill != decode ? 1 : 0;
-	prompt = time_prompts(&w, prefill, 1);
+	prompt = work_prompts(&w, prefill, 1);
 	w.copies = 0;
 	out->prefill_seconds = prompt.pass;
 	out->carrying_seconds = prompt.stage;
@@ -449,6 +350,18 @@ void steady_point(const struct server *decode, const struct server *prefill,
 	out->tokens_per_second = out->requests_per_second * w.output;
 }
 
+void steady_point(const struct server *decode, const struct server *prefill,
+		  double requests, struct point *out)
+{
+	point_of(decode, prefill, requests, false, out);
+}
+
+void steady_held(const struct server *decode, const struct server *prefill,
+		 double requests, struct point *out)
+{
+	point_of(decode, prefill, requests, true, out);
+}
+
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests)
 {
@@ -464,9 +377,9 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 			   ? INFINITY
 			   : reception_rate(&w, server_copies(prefill));
 	if (prefill == decode)
-		return fmin(received, all / (time_prompts(&w, prefill, 1).pass +
+		return fmin(received, all / (work_prompts(&w, prefill, 1).pass +
 					     (w.output - 1) * p.tpot_seconds));
-	pool = open_pool(&w, prefill, INFINITY);
+	pool = prompt_pool_open(&w, prefill, INFINITY);
 	most = fmin(received, prefill->engines * pool.most / pool.full);
 	if (w.output > 1)
 		most = fmin(most, (1 + 2 * settled) * all /
@@ -474,17 +387,16 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 	return most;
 }
 
-double steady_mixed(const struct server *server, double requests, struct batch *out)
+double steady_mixed(const struct server *server, const struct point *at,
+		    struct batch *out)
 {
-	double c = fmax(1, requests), n;
 	struct prompts p;
 	struct work w;
 
 	work_of(server->context.scenario, &w);
-	n = others(&w, c, requests);
-	if (n <= 0 || w.s->plan.serving.batching == BATCHING_STATIC)
+	if (at->met <= 0)
 		return 0;
-	p = carried(&w, server, c, n);
+	p = carried(&w, server, at->decoding, at->met);
 	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }

@@ -56,6 +56,7 @@ void work_of(const struct scenario *s, struct work *w)
 	const struct serving_plan *v = &s->plan.serving;
 
 	w->s = s;
+	w->closed = w->begins = v->request_rate <= 0;
 	w->copies = 0;
 	w->cached = server_cached_tokens(s) + server_reloaded_tokens(s);
 	w->prompt = fmax(1, (double)v->prompt_len - w->cached);
@@ -70,6 +71,17 @@ double work_spread(const struct work *w)
 	/* of a uniform distribution, half its width over the root of 3 */
 	return v->length_shape == LENGTH_LOGNORMAL ? v->length_spread
 						   : v->length_spread / sqrt(3);
+}
+
+/* One less half of how far the two are apart, which is Gini's coefficient: w / 3 of a
+ * uniform distribution from 1 - w to 1 + w, erf(sigma / 2) of a lognormal one. */
+double work_overlap(const struct work *w)
+{
+	const struct serving_plan *v = &w->s->plan.serving;
+
+	if (v->length_shape != LENGTH_LOGNORMAL)
+		return 1 - v->length_spread / 3;
+	return 1 - erf(sqrt(log1p(v->length_spread * v->length_spread)) / 2);
 }
 
 double work_bunching(const struct work *w)
@@ -198,6 +210,31 @@ struct timing work_pass_at(const struct work *w, const struct server *server,
 	return (struct timing){ pass.seconds, pass.stage_seconds };
 }
 
+/* Prompts in passes of at most the budget. A pipeline takes the next one when its
+ * slowest stage is free: `pass` is until the last has left it, `stage` how long they
+ * keep others out. */
+struct timing work_prompts(const struct work *w, const struct server *server,
+			   double together)
+{
+	double tokens = w->prompt * together, budget = server->budget_tokens;
+	double whole = floor(tokens / budget), rest = tokens - whole * budget;
+	struct timing all = { 0, 0 }, one;
+
+	if (whole > 0) {
+		one = work_pass(w, server, 0, budget);
+		all.stage = whole * one.stage;
+		all.pass = one.pass + (whole - 1) * one.stage;
+	}
+	if (rest > 0) {
+		one = work_pass(w, server, 0, rest);
+		all.stage += one.stage;
+		all.pass += whole > 0 ? one.stage : one.pass;
+	}
+	/* received by a process of its own: no stage waits for that */
+	all.pass += w->s->stack.serving.prompt_seconds;
+	return all;
+}
+
 double work_step(const struct work *w, const struct server *server, double requests,
 		 struct timing pass)
 {
@@ -260,79 +297,6 @@ double work_stay(double n, double service, double away)
 double work_within_capacity(double stay, double n, double service, double away)
 {
 	return fmax(stay, n * service - away);
-}
-
-/* Seconds that are left of the pass that a request finds: its variance is that of the
- * prompts that came during the one before, s^2 rate x + rho^2 of that one's. */
-static double left_of_pass(const struct work *w, double rate, double half,
-			   const struct point *out)
-{
-	double spread = work_spread(w), busy = rate * out->served_seconds;
-	double varies = (w->s->plan.serving.arrival_scv + spread * spread) / 2;
-
-	/* beside decoding, each of the passes that follow has that too */
-	if (work_mixes(w))
-		half /= 1 - busy;
-	return varies * busy / (1 - busy * busy) * out->served_seconds + half;
-}
-
-/* Of the passes of a request each carries the prompts that came during the one before,
- * x[i] = step + grows x[i - 1], from `first` with its own prompt on: the sum of that
- * series. */
-static double decode_among(const struct work *w, double alone, double grows,
-			   double first)
-{
-	double passes = w->output / w->accepted * (w->output - 1) / w->output;
-	double steady;
-
-	if (passes <= 0 || grows <= 0)
-		return alone;
-	steady = alone / passes / (1 - grows);
-	return fmax(alone, passes * steady + (first - steady) * grows *
-						     (1 - pow(grows, passes)) /
-						     (1 - grows));
-}
-
-/* Fills in who is met at `rate`; returns the seconds from entry to the last token. */
-static double meet(const struct work *w, double rate, double most,
-		   const struct arrivals *a, struct point *out)
-{
-	double left = left_of_pass(w, rate, a->half, out), decoding;
-	double beside = fmin(most, rate * left);
-
-	out->ahead = 0;
-	if (out->served_seconds > 0)
-		out->ahead =
-			(left - a->half) / out->served_seconds + rate * left + beside;
-	decoding = decode_among(w, a->alone, rate * out->added_seconds,
-				2 * a->half + (1 + 2 * beside) * out->served_seconds);
-	out->behind = 0;
-	if (out->added_seconds > 0)
-		out->behind = (decoding - a->alone) / out->added_seconds;
-	return out->prefill_seconds + out->begin_seconds +
-	       out->ahead * out->served_seconds + decoding;
-}
-
-double work_arrivals(const struct work *w, const struct server *server,
-		     const struct arrivals *a, struct point *out)
-{
-	/* as many behind it as before it, of those that a pass takes */
-	double most = (fmax(1, server->budget_tokens / w->prompt) - 1) / 2;
-	double longest = fmax(out->served_seconds, out->added_seconds), low = 0;
-	double high = a->n / (out->prefill_seconds + out->begin_seconds + a->alone);
-
-	if (longest > 0)
-		high = fmin(high, (1 - 1e-12) / longest);
-	for (int i = 0; i < 48 && low < high; i++) {
-		double rate = (low + high) / 2;
-
-		if (rate * meet(w, rate, most, a, out) < a->n)
-			low = rate;
-		else
-			high = rate;
-	}
-	meet(w, low, most, a, out);
-	return 1 + 2 * fmin(most, low * left_of_pass(w, low, a->half, out));
 }
 
 double work_cycle(const struct work *w, const struct point *p)

@@ -15,12 +15,16 @@ struct work {
 	double draft_share; /* time of drafting over a decode pass */
 	/* of the attention that have prompts in a pass; 0 = all of an engine */
 	double copies;
+	bool closed; /* requests are held, and come back at once */
+	bool begins; /* as a burst, whose waves go on in step */
 };
 
 void work_of(const struct scenario *scenario, struct work *out);
 
 /* Standard deviation of lengths over their mean. */
 double work_spread(const struct work *work);
+/* Of the outputs of two requests the shorter one over the mean, in the mean. */
+double work_overlap(const struct work *work);
 /* By how much longer a queue is where requests come at a rate, over one with Poisson
  * arrivals: (ca^2 + cs^2) / (1 + cs^2), by the approximation of Allen and Cunneen
  * (Allen 1990, "Probability, Statistics and Queueing Theory", section 5.4). */
@@ -59,6 +63,9 @@ const struct timed_pass *work_timed(const struct work *work,
 /* The same with other contexts. */
 struct timing work_pass_at(const struct work *work, const struct server *server,
 			   const struct queue_pass *pass);
+/* So many prompts in passes of at most the budget, and receiving the first. */
+struct timing work_prompts(const struct work *work, const struct server *server,
+			   double together);
 /* Between two tokens of a request, where a decode pass of them takes that long: a token
  * passes every stage before the next one starts, and all micro-batches the slowest. */
 double work_step(const struct work *work, const struct server *server, double requests,
@@ -79,24 +86,6 @@ double work_stay(double n, double service, double away);
  * less than n services (asymptotic bound of closed networks: Denning and Buzen 1978,
  * "The Operational Analysis of Queueing Network Models", Computing Surveys 10). */
 double work_within_capacity(double stay, double n, double service, double away);
-struct arrivals {
-	double n;     /* of them in a copy */
-	double alone; /* seconds of the tokens behind the first without others */
-	double half;  /* of a decode pass that a request finds without prompts */
-};
-
-/* Others that stand before and behind a request where requests come at the rate that
- * keeps n of them in a copy, by Little's law. Passes follow each other, each with the
- * prompts that came during the one before. The one that is found is left to run for
- *
- *   R = (ca^2 + cs^2) / 2 * rho / (1 - rho^2) * served + half / (1 - rho),
- *
- * and in that and in what is over of it rho R worth of prompts come, which run beside
- * the request's: without a decode pass and with one prompt in each, what Pollaczek and
- * Khinchine say (for arrivals that are not Poisson's, Allen and Cunneen). Returns how
- * many prompts are in its pass. */
-double work_arrivals(const struct work *work, const struct server *server,
-		     const struct arrivals *arrivals, struct point *out);
 /* Seconds of a request at that point from its arrival to its last token. */
 double work_cycle(const struct work *work, const struct point *point);
 /* Bytes a second of a rank's NIC. */

@@ -383,51 +383,85 @@ static void receive(const struct loop *l, double n, double processes, struct poi
 struct arrival {
 	double mean;           /* of them here */
 	double decoding, half; /* seconds alone, of half a pass without prompts */
-	double before, behind, beside, seconds;
+	double each;           /* of the server for a prompt */
+	double waits, behind, beside, seconds;
 };
 
+static bool beside_decoding(const struct loop *l)
+{
+	return l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+}
+
+/* Of a full pass with prompts each has its share, and of the decode pass that it is
+ * too, unless there are more of them than decode passes. */
+static double time_of_prompt(const struct loop *l, double c, const struct arrival *a,
+			     const struct point *p)
+{
+	double share = l->prompt / l->decode->budget_tokens;
+	struct riding r;
+
+	if (!beside_decoding(l))
+		return p->served_seconds;
+	ride(l, c, a->mean, &r);
+	if (r.passes > r.slots)
+		share *= r.slots / r.passes;
+	return p->served_seconds + share * (a->half + a->half);
+}
+
+/* In so many seconds behind its arrival, of which `now` came with it: regular gaps
+ * bring whole ones, Poisson's as many as at any time, and clumps half of their excess
+ * more. */
+static double came(const struct loop *l, double rate, double seconds, double now)
+{
+	double scv = l->s->plan.serving.arrival_scv, mean = rate * seconds - now;
+
+	if (scv >= 1)
+		return mean + 0.5 * (scv - 1);
+	return mean - (1 - scv) * (mean - floor(mean));
+}
+
 /* What is left of the pass that one finds, and the prompts that come in that, and as
- * many that came in what is over of it, run with one's own. Then pass by pass each
- * carries who came during the one before, the last of them a part. */
+ * many that came in what is over of it, run with one's own as far as a pass has room.
+ * Then pass by pass each carries who came during the one before, the last of them a
+ * part, or all are full. */
 static void arrive(const struct loop *l, double rate, const struct point *p,
 		   struct arrival *a)
 {
-	double busy = rate * p->served_seconds, left = l->output / l->gain, pass;
-	double fit = fmax(1, l->decode->budget_tokens / l->prompt), rest, sum;
-	double grown = rate * p->added_seconds, each, all;
-	bool mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+	double busy = rate * a->each, left = l->output / l->gain, pass, rest, sum, all;
+	double fit = l->decode->budget_tokens / l->prompt, own = p->served_seconds;
+	double grown = rate * p->added_seconds, varies;
 
+	varies = (l->s->plan.serving.arrival_scv + l->spread * l->spread) / 2;
 	left -= left / l->output;
-	rest = (l->s->plan.serving.arrival_scv + l->spread * l->spread) * busy *
-	       p->served_seconds / (2 * (1 - busy) * (1 + busy));
-	rest += mixes ? a->half / (1 - busy) : a->half;
-	a->beside = fmin(rate * rest, fit / 2 - 0.5);
-	a->before = a->behind = 0;
-	if (p->served_seconds > 0)
-		a->before =
-			(rest * (1 + busy) - a->half) / p->served_seconds + a->beside;
+	rest = varies * busy * a->each / ((1 - busy) * (1 + busy));
+	rest += beside_decoding(l) ? a->half / (1 - busy) : a->half;
+	a->beside = fmin(rate * rest, fmax(1, fit) / 2 - 0.5);
+	a->waits = rest * (1 + busy) - a->half + a->beside * own;
+	a->behind = 0;
 	sum = a->decoding;
 	if (left > 0 && grown > 0) {
-		each = a->decoding / left;
-		all = each / (1 - grown);
-		pass = p->served_seconds * (1 + a->beside + a->beside) + a->half +
-		       a->half;
+		all = a->decoding / left / (1 - grown);
+		pass = came(l, rate, a->waits + own + 3 * a->half, a->beside) / rate;
 		/* what is above the steady pass shrinks from pass to pass */
 		sum = (pass - all) * (grown - exp((left + 1) * log(grown))) /
 		      (1 - grown);
 		sum = fmax(a->decoding, sum + left * all);
+		if (beside_decoding(l))
+			sum = fmin(sum, a->decoding + left * fit * p->added_seconds);
 		a->behind = (sum - a->decoding) / p->added_seconds;
 	}
-	a->seconds = p->prefill_seconds + p->begin_seconds + sum +
-		     a->before * p->served_seconds;
+	a->seconds = p->prefill_seconds + p->begin_seconds + sum + a->waits;
 }
 
 /* The rate that keeps `mean` of them here. */
-static void meet_arrivals(const struct loop *l, struct arrival *a, struct point *p)
+static void meet_arrivals(const struct loop *l, double c, struct arrival *a,
+			  struct point *p)
 {
-	double low = 0, slowest = fmax(p->served_seconds, p->added_seconds);
-	double high = a->mean / (p->prefill_seconds + p->begin_seconds + a->decoding);
+	double low = 0, high, slowest;
 
+	a->each = time_of_prompt(l, c, a, p);
+	slowest = fmax(a->each, p->added_seconds);
+	high = a->mean / (p->prefill_seconds + p->begin_seconds + a->decoding);
 	if (slowest > 0)
 		high = fmin(high, (1 - 1e-12) / slowest);
 	for (int i = 0; i < 100; i++) {
@@ -440,7 +474,8 @@ static void meet_arrivals(const struct loop *l, struct arrival *a, struct point 
 			high = rate;
 	}
 	arrive(l, low, p, a);
-	p->ahead = a->before;
+	p->served_seconds = a->each;
+	p->ahead = a->each > 0 ? a->waits / a->each : 0;
 	p->behind = a->behind;
 	p->company_seconds = in_company_of(l, 1 + a->beside + a->beside);
 }
@@ -474,7 +509,7 @@ static void continuous(const struct loop *l, double all, double c, struct point 
 	if (l->closed)
 		meet_loop(l, c, p->prefill_seconds + p->begin_seconds + decoding, p);
 	else
-		meet_arrivals(l,
+		meet_arrivals(l, c,
 			      &(struct arrival){ .mean = met,
 						 .decoding = decoding,
 						 .half = fmin(1, running) * next },
