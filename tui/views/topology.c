@@ -322,13 +322,12 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		 (long long)layout->per_node, domain, shown,
 		 layout->pools > 1 ? "; F f prefill" : "", link[LINK_DOMAIN].name,
 		 link[LINK_NETWORK].name);
-	/* the title has the counts too */
+	/* the title has the counts too, but of domains */
 	if (text_width(text) > rect.width)
 		snprintf(text, sizeof text,
-			 "%lld GPU%s, %lld per node%s; lit: %s (S); in a box %s, "
-			 "between %s",
-			 (long long)layout->world, layout->world == 1 ? "" : "s",
+			 "%lld per node%s; lit: %s (S)%s; in a box %s, between %s",
 			 (long long)layout->per_node, domain, shown,
+			 layout->pools > 1 ? "; F f prefill" : "",
 			 link[LINK_DOMAIN].name, link[LINK_NETWORK].name);
 	if (text_width(text) > rect.width)
 		snprintf(text, sizeof text, "lit: %s (S)%s; in a box %s, between %s",
