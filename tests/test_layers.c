@@ -59,6 +59,30 @@ static void check_call(const char *name, enum collective_kind kind, double paylo
 	assert_int_equal(op->backward_calls, backward);
 }
 
+/* Latents are made of a rank's own rows and go to all; queries without one are made of
+ * all rows of the input (DeepSeek-V2-Lite; Megatron Core's linear_q_proj). */
+static void test_queries_without_a_latent_enter(void **state)
+{
+	(void)state;
+	for (int ranked = 0; ranked < 2; ranked++) {
+		case_mla(&scenario);
+		scenario.model.kind[0].attention.query_rank = ranked ? 1536 : 0;
+		scenario.plan.tp = 2;
+		scenario.plan.sp = true;
+		small_draw();
+		double rows = context.tokens * 2;
+
+		check_call("latents", COLLECTIVE_ALL_GATHER,
+			   rows * (512 + 64 + (ranked ? 1536 : 0)), 1, 0);
+		int entries = 0;
+
+		for (int i = 0; i < graph.mixer_count; i++)
+			entries += strcmp(graph.item[i].name, "attention input") == 0 &&
+				   graph.item[i].payload_bytes == rows * 7168;
+		assert_int_equal(entries, ranked ? 0 : 1);
+	}
+}
+
 /* --- a dense layer --- */
 
 static void launch(double each)
@@ -390,6 +414,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_dense_layer_row_by_row),
 		cmocka_unit_test(test_dropout_holds_masks),
+		cmocka_unit_test(test_queries_without_a_latent_enter),
 		cmocka_unit_test(test_norms_op_by_op),
 		cmocka_unit_test(test_ranks_of_tp_exchange_rows),
 		cmocka_unit_test(test_a_mixture_row_by_row),
