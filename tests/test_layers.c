@@ -409,6 +409,33 @@ static void test_a_tied_head_has_its_bias(void **state)
 		}
 }
 
+/* A state in fp32, and in 16 bits what the convolution looks back on: one tap less than
+ * it has of all that it runs over, keys and queries (B and C) as well as values. */
+static void test_a_state_space_keeps_what_it_looks_back_on(void **state)
+{
+	const struct layer_kind mamba2 = { .mixer = MIXER_MAMBA2 },
+				mamba1 = { .mixer = MIXER_MAMBA1 },
+				linear = { .mixer = MIXER_LINEAR };
+
+	(void)state;
+	case_hybrid(&scenario);
+	/* 8192 wide, 2 x 8 groups x 128, 4 taps */
+	assert_close(model_cache_bytes(&scenario.model, &mamba2, 4096, 1, 2),
+		     8192.0 * 128 * 4 + 3 * (8192 + 2 * 8 * 128) * 2, 1e-12);
+	assert_close(model_cache_bytes(&scenario.model, &mamba1, 4096, 1, 2),
+		     8192.0 * 128 * 4 + 3 * 8192 * 2, 1e-12);
+	/* Qwen3-Next: 32 heads of values, 16 of keys, of 128 */
+	scenario.model.ssm = (struct ssm){ .inner = 4096,
+					   .state = 128,
+					   .heads = 32,
+					   .head_dim = 128,
+					   .groups = 16,
+					   .conv = 4,
+					   .chunk = 64 };
+	assert_close(model_cache_bytes(&scenario.model, &linear, 1, 1, 2),
+		     32.0 * 128 * 128 * 4 + 3 * (2 * 16 + 32) * 128 * 2, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_what_experts_do_op_by_op),
 		cmocka_unit_test(test_the_ends_row_by_row),
 		cmocka_unit_test(test_a_tied_head_has_its_bias),
+		cmocka_unit_test(test_a_state_space_keeps_what_it_looks_back_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,20 +43,23 @@ void ssm_measure(const struct model *model, const struct layer_kind *kind, doubl
 		 struct mixing *out)
 {
 	struct ssm_form form, *f = &form;
-	double taps;
+	double taps, behind;
 
 	state_space_of(kind)->form(model, tp, f);
 	taps = f->filter > 0 ? (double)model->ssm.conv : 0;
+	behind = larger(taps - 1, 0) * f->conv;
 	*out = (struct mixing){ 0 };
 	out->scan = (struct scan){
 		.state = f->inner * f->state,
-		.state_bytes = f->inner * (f->state * f->state_element + taps * 2),
+		/* what the convolution looks back on is in 16 bits (vLLM,
+		 * mamba_utils.py: kernel - 1 of all that it runs over) */
+		.state_bytes = f->inner * f->state * f->state_element + behind * 2,
 		.flops = f->flops,
 		.traffic = f->traffic,
 		.traffic_bytes = f->traffic_bytes,
 		.kept = f->inner,
 		.kept_bytes = f->inner * f->state * 4 / chunk_of(model),
-		.conv_state = larger(taps - 1, 0) * f->conv,
+		.conv_state = behind,
 	};
 }
 
