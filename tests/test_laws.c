@@ -335,6 +335,50 @@ static void test_two_ranks_exchange_a_tied_table(void **state)
 	}
 }
 
+static bool exchanges(const struct estimate *e, const char *what)
+{
+	for (int i = 0; i < e->traffic_count; i++)
+		if (strcmp(e->traffic[i].what, what) == 0)
+			return true;
+	return false;
+}
+
+/* MTP layers look up the tokens that follow: their stage has the table again, and two
+ * ranks exchange its gradient; but for a tied head's, and on a V, which ends where it
+ * began. */
+static void test_mtp_has_a_table_of_its_own(void **state)
+{
+	static const struct {
+		const char *schedule;
+		bool tied, again;
+		int last;
+	} row[] = { { "1f1b", false, true, 3 },
+		    { "1f1b", true, false, 3 },
+		    { "zb-v", false, false, 0 },
+		    { "dualpipe", false, false, 3 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		double table, layer, joining = 2.0 * 8192 * 8192 / 8 + 3 * 8192;
+		struct scenario s;
+
+		case_dense(&s);
+		case_set(&s, "schedule", row[i].schedule);
+		s.model.tied_embeddings = row[i].tied;
+		train_estimate(&s, &one);
+		s.model.mtp_layers = 1;
+		train_estimate(&s, &two);
+		assert_true(one.legal && two.legal);
+		table = (double)scenario_padded_vocab(&s) * 8192 / 8;
+		layer = two.stage[1].parameters / two.stage[1].layers;
+		assert_close(two.stage[row[i].last].parameters -
+				     one.stage[row[i].last].parameters,
+			     layer + joining + (row[i].again ? table : 0), 1e-9);
+		assert_true(exchanges(&two, "tied embeddings") ==
+			    (row[i].tied || row[i].again));
+	}
+}
+
 /* Positions that tokens see, one by one. */
 static double seen_by(int64_t seq, int64_t window, int64_t document)
 {
@@ -616,6 +660,7 @@ int main(void)
 		cmocka_unit_test(test_muon_multiplies_matrices),
 		cmocka_unit_test(test_mfu_is_over_both_peaks),
 		cmocka_unit_test(test_two_ranks_exchange_a_tied_table),
+		cmocka_unit_test(test_mtp_has_a_table_of_its_own),
 		cmocka_unit_test(test_attention_sees_windows_and_documents),
 		cmocka_unit_test(test_a_ring_runs_smaller_kernels),
 		cmocka_unit_test(test_narrow_heads_are_slower),

@@ -1,6 +1,7 @@
 /* chunk.c - where the seconds of one micro-batch on one virtual stage come from. */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/explain/row.h"
 
@@ -105,7 +106,8 @@ static void sum_layers(const struct asked *a, struct explanation *out,
 			     "chunks.%d.kinds.%d.layers", k, kind);
 		explain_from(a, out, x, "of one of them", "kinds.%d.%s", kind, member);
 	}
-	if (k == step->split.embedding_stage)
+	if (k == step->split.embedding_stage ||
+	    (step_has_table(step, k) && strcmp(member, "trained_parameters") == 0))
 		add_end(a, out, "embedding", member, false);
 	if (k == step->split.head_stage)
 		add_end(a, out, "head", member, false);

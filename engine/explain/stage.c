@@ -43,7 +43,11 @@ static double count_end(const struct asked *a, int k)
 
 static double embeddings(const struct asked *a)
 {
-	return count_end(a, explain_step(a)->split.embedding_stage);
+	const struct step *step = explain_step(a);
+	int mtp = step->split.mtp_stage;
+
+	return count_end(a, step->split.embedding_stage) ||
+	       (step_has_table(step, mtp) && count_end(a, mtp));
 }
 
 static double heads(const struct asked *a)

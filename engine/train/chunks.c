@@ -37,6 +37,21 @@ static bool is_end(const struct split *split, int k)
 	       k == split->mtp_stage;
 }
 
+bool step_has_table(const struct step *step, int k)
+{
+	const struct split *split = &step->split;
+	int schedule = step->scenario->plan.schedule, stage;
+
+	if (step->scenario->model.mtp_layers < 1 || k != split->mtp_stage ||
+	    step->stages < 2 || step->mesh.copies > 1)
+		return false;
+	stage = schedule_stage(schedule, step->stages, k);
+	if (stage == schedule_stage(schedule, step->stages, split->embedding_stage))
+		return false;
+	return !step->scenario->model.tied_embeddings ||
+	       stage != schedule_stage(schedule, step->stages, split->head_stage);
+}
+
 static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
 {
 	const struct model *m = &step->scenario->model;
@@ -56,6 +71,10 @@ static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
 	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
 		chunk_add_layer(out, &step->mtp, (double)m->mtp_layers);
 		out->layers += (double)m->mtp_layers;
+	}
+	if (step_has_table(step, k)) {
+		out->dense += step->embedding.dense;
+		out->dense_trainable += step->embedding.dense_trainable;
 	}
 }
 
@@ -96,7 +115,7 @@ void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
 		add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
 		out->layers += (double)m->mtp_layers;
 	}
-	if (k == step->split.embedding_stage)
+	if (k == step->split.embedding_stage || step_has_table(step, k))
 		add_stage_layer(out, &step->embedding, 1);
 	if (k == step->split.head_stage) {
 		add_stage_layer(out, &step->head, 1);

@@ -158,8 +158,8 @@ static double reduce_family(const struct sync *s, const struct group *group,
 	return exposed;
 }
 
-/* A tied table lives on the first and the last stage: their gradients add up, if it
- * trains. The final norm is the last stage's alone. */
+/* A table that is tied, or that MTP layers have again, lives on two stages: their
+ * gradients add up, if it trains. The final norm is the last stage's alone. */
 static double tied_seconds(const struct sync *s)
 {
 	const struct scenario *scenario = s->step->scenario;
@@ -212,13 +212,15 @@ static double host_seconds(const struct sync *s, double state_elements)
 static bool tied_end(const struct step *step, int stage)
 {
 	int schedule = step->scenario->plan.schedule;
+	bool again = step_has_table(step, step->split.mtp_stage);
 	int first, last;
 
-	if (!step->scenario->model.tied_embeddings || step->stages < 2 ||
-	    step->mesh.copies > 1)
+	if (step->stages < 2 || step->mesh.copies > 1 ||
+	    !(step->scenario->model.tied_embeddings || again))
 		return false;
 	first = schedule_stage(schedule, step->stages, step->split.embedding_stage);
-	last = schedule_stage(schedule, step->stages, step->split.head_stage);
+	last = schedule_stage(schedule, step->stages,
+			      again ? step->split.mtp_stage : step->split.head_stage);
 	return first != last && (stage == first || stage == last);
 }
 

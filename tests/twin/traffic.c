@@ -245,8 +245,8 @@ void twin_traffic(const struct scenario *s, struct twin_sent *out)
 		twin_weights(s, r.rank, &w);
 		out->bytes[DIM_DP] += data_parallel(s, w.dense, dp * p->cp, m);
 		out->bytes[DIM_DP] += data_parallel(s, w.expert, edp, m);
-		if (!s->model.tied_embeddings || p->pp == 1 ||
-		    (r.rank.pp > 0 && r.rank.pp < p->pp - 1))
+		if (!(s->model.tied_embeddings || s->model.mtp_layers > 0) ||
+		    p->pp == 1 || (r.rank.pp > 0 && r.rank.pp < p->pp - 1))
 			continue;
 		/* both ends have the table, and need the sum */
 		struct scenario ends = *s;

@@ -317,6 +317,11 @@ void twin_weights(const struct scenario *s, struct twin_rank rank,
 		out->dense += h * (double)twin_mine(rows, p->tp, rank.tp);
 	if (m->head_bias)
 		out->dense += (double)twin_mine(rows, p->tp, rank.tp);
+	/* layers that look up further tokens, on a rank without the table (Megatron
+	 * Core, gpt_model.py: mtp_process) */
+	if (m->mtp_layers > 0 && !m->tied_embeddings && p->pp > 1)
+		out->dense += h * (double)twin_mine(rows, p->tp, rank.tp) +
+			      first_extras(m, p->tp);
 	for (int64_t i = 0; i < m->mtp_layers; i++) {
 		twin_layer(m, &m->kind[m->layer[m->layers - 1]], split, rank, out);
 		/* the projection that joins two tokens; a norm on each, one behind
