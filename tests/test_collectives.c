@@ -285,6 +285,23 @@ static void test_mesh_by_hand(void **state)
 	CHECK(&cluster, &far, pairs);
 }
 
+/* Of eight in two domains who pass on around a ring two send across, at whose pace all
+ * go. */
+static void test_a_ring_crosses_at_its_borders(void **state)
+{
+	struct group group = members(8, 4);
+	struct cluster cluster;
+	struct fabric fabric = carrier(&cluster);
+	struct collective cost;
+
+	(void)state;
+	plain(&cluster, 1, 400e9, 5, 50e9);
+	collective_cost(&fabric, &group, COLLECTIVE_SEND, 1e9, &cost);
+	assert_close(cost.sent_bytes, 1e9, 1e-12);
+	assert_close(cost.network_bytes, 1e9 * 2 / 8, 1e-12);
+	assert_close(cost.seconds, 1e9 / 50e9 + 5e-6, 1e-12);
+}
+
 /* A line of which nobody says what share is reached gives what it has. */
 static void test_lines_without_efficiency(void **state)
 {
@@ -362,18 +379,19 @@ static void test_no_algorithm_beats_the_bounds(void **state)
 	}
 }
 
-static const char *const members_of_work[] = { "near_steps", "far_steps", "near_bytes",
-					       "far_bytes",  "peers",     "peer_bytes",
-					       "own_bytes",  "sent_bytes" };
+static const char *const members_of_work[] = {
+	"near_steps", "far_steps", "near_bytes", "far_bytes", "peers",
+	"peer_bytes", "own_bytes", "sent_bytes", "left_bytes"
+};
 
 /* What Explain prints of a unit, computed, is what the estimate takes. */
 static void check_text(const struct account *a)
 {
 	const struct call *c = &a->call;
 	const struct unit_work *w = &a->work;
-	const double values[] = { w->near_steps, w->far_steps, w->near_bytes,
-				  w->far_bytes,  w->peers,     w->peer_bytes,
-				  w->own_bytes,  w->sent_bytes };
+	const double values[] = { w->near_steps, w->far_steps,  w->near_bytes,
+				  w->far_bytes,  w->peers,      w->peer_bytes,
+				  w->own_bytes,  w->sent_bytes, w->left_bytes };
 	const struct formula_symbol symbols[] = {
 		{ "n", c->n },          { "r", c->r },        { "p", c->p },
 		{ "g", c->g },          { "N", c->N },        { "f", c->f },
@@ -393,6 +411,8 @@ static void check_text(const struct account *a)
 		/* not stated: near and far */
 		if (i == 7 && strcmp(text, "0") == 0)
 			value = w->near_bytes / c->spare + w->far_bytes;
+		if (i == 8 && strcmp(text, "0") == 0)
+			value = w->far_bytes;
 		if (i == 2)
 			value *= c->spare;
 		assert_close(value, values[i], 1e-12);
@@ -656,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_oversubscribed_switches),
 		cmocka_unit_test(test_torus_by_hand),
 		cmocka_unit_test(test_mesh_by_hand),
+		cmocka_unit_test(test_a_ring_crosses_at_its_borders),
 		cmocka_unit_test(test_groups_lie_on_their_chips),
 		cmocka_unit_test(test_lines_without_efficiency),
 		cmocka_unit_test(test_no_algorithm_beats_the_bounds),

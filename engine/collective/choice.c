@@ -68,7 +68,7 @@ static void add_lines(const struct fabric *fabric, const struct group *group,
 		line->waiting = work_waiting(&work, &paces->of[i]);
 		line->moving = work_moving(unit, &work, &paces->of[i]);
 		line->sent = work.sent_bytes;
-		line->network = work.far_bytes;
+		line->network = work.left_bytes;
 		line->algorithm = algorithm;
 		line->ruled = unit->taken && !out->pinned && !fabric->any_size;
 		keep_line(out);

@@ -73,8 +73,11 @@ const struct unit unit_pairwise = {
 	.source = "Thakur, Rabenseifner, Gropp 2005, section 4.3",
 };
 
+/* All to the next, the last to the first: who sits at a border sets the pace, one
+ * member in each domain. */
 WORK(send_one, .near_steps = either(N > 1, 0, 1), .far_steps = either(N > 1, 1, 0),
-     .near_bytes = either(N > 1, 0, n), .far_bytes = either(N > 1, n, 0));
+     .near_bytes = either(N > 1, 0, n), .far_bytes = either(N > 1, n, 0),
+     .left_bytes = either(N > 1, n *N / p, 0));
 
 const struct unit unit_send = {
 	.work = { [COLLECTIVE_SEND] = &send_one },

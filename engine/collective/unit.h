@@ -44,6 +44,9 @@ struct unit_work {
 	double peer_bytes; /* to the one that gets most, inside the domain */
 	double own_bytes;  /* copied from the input to the result */
 	double sent_bytes; /* 0 = near_bytes + far_bytes */
+	/* That leave the domain, mean over the group where not all members sit at its
+	 * border; 0 = far_bytes */
+	double left_bytes;
 };
 
 struct stated_work {
@@ -117,6 +120,8 @@ static inline void unit_does(const struct unit *unit, const struct call *call,
 	unit->work[call->kind]->value(call, out);
 	if (!(out->sent_bytes > 0))
 		out->sent_bytes = out->near_bytes + out->far_bytes;
+	if (!(out->left_bytes > 0))
+		out->left_bytes = out->far_bytes;
 	out->near_bytes *= call->spare;
 }
 /* The formula of one member of its work, "near_steps", in words of the language; "0"

@@ -68,6 +68,7 @@ OF(peers, work.peers)
 OF(peer_bytes, work.peer_bytes)
 OF(own_bytes, work.own_bytes)
 OF(sent_bytes, work.sent_bytes)
+OF(left_bytes, work.left_bytes)
 OF(start, pace.start)
 OF(near_rate, pace.near_rate)
 OF(peer_rate, pace.peer_rate)
@@ -280,6 +281,20 @@ static void sent_bytes_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "far_bytes", "across the network", "far_bytes");
 }
 
+static void left_bytes_terms(const struct asked *a, struct explanation *out)
+{
+	char text[FORMULA_MAX_TEXT];
+
+	unit_formula(account_of(a).unit, explain_traffic_row(a)->kind, "left_bytes",
+		     text);
+	if (strcmp(text, "0") != 0) {
+		work_terms(a, out, "left_bytes");
+		return;
+	}
+	explain_say(out, "far_bytes");
+	own(a, out, "far_bytes", "across the network", "far_bytes");
+}
+
 /* What the line gives: B e d. */
 static void line_terms(const struct asked *a, struct explanation *out, bool near)
 {
@@ -398,6 +413,8 @@ const struct explain_node explain_algorithm[] = {
 	WORK_NODE(peer_bytes, "Bytes to one peer", FORM_TRAFFIC),
 	WORK_NODE(own_bytes, "Bytes copied from the input to the result", FORM_TRAFFIC),
 	WORK_NODE(sent_bytes, "Bytes that a rank sends", FORM_TRAFFIC),
+	WORK_NODE(left_bytes, "Of them across the network, mean of the ranks",
+		  FORM_TRAFFIC),
 	NODE("near_rate", "Bytes per second inside the domain", FORM_TRAFFIC, near_rate,
 	     near_rate_terms, NULL, protocol),
 	NODE("peer_rate", "Bytes per second to one peer", FORM_TRAFFIC, peer_rate,

@@ -56,7 +56,7 @@ void explain_call_network(const struct asked *a, struct explanation *out)
 	struct account account = { 0 };
 
 	explain_account(a, t->algorithm, &account);
-	call_bytes_terms(a, out, "far_bytes", account.work.far_bytes,
+	call_bytes_terms(a, out, "left_bytes", account.work.left_bytes,
 			 t->count > 0 ? t->network_bytes / t->count : 0);
 }
 
