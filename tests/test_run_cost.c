@@ -61,6 +61,39 @@ static void test_checkpoints_and_failures(void **state)
 	assert_close(e.run.seconds, e.run.steps * e.step_seconds * 1e3, 1e-12);
 }
 
+/* What is stored of a parameter follows the optimizer; of a frozen model it is the
+ * adapters. */
+static void test_a_checkpoint_is_what_trains(void **state)
+{
+	static const struct {
+		const char *optimizer, *precision;
+		double bytes;
+	} row[] = { { "adamw", "bf16", 2 + 4 + 8 },
+		    { "sgd", "bf16", 2 + 4 + 4 },
+		    { "muon", "bf16", 2 + 4 + 4 },
+		    { "adamw", "fp32", 4 + 8 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		run();
+		case_set(&s, "optimizer", row[i].optimizer);
+		case_set(&s, "precision", row[i].precision);
+		train_estimate(&s, &e);
+		assert_close(e.run.checkpoint_bytes, e.parameters * row[i].bytes,
+			     1e-12);
+	}
+	run();
+	s.plan.lora_rank = 16;
+	train_estimate(&s, &e);
+	/* Llama 3 70B: beside qkv, output, gate and up, and down */
+	assert_close(e.run.checkpoint_bytes,
+		     80 * 16.0 *
+			     ((8192 + 10240) + (8192 + 8192) + (8192 + 2 * 28672) +
+			      (28672 + 8192)) *
+			     14,
+		     1e-12);
+}
+
 static void test_a_node_in_part_fails_like_a_whole_one(void **state)
 {
 	double whole;
@@ -117,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_checkpoints_and_failures),
+		cmocka_unit_test(test_a_checkpoint_is_what_trains),
 		cmocka_unit_test(test_a_node_in_part_fails_like_a_whole_one),
 		cmocka_unit_test(test_time_money_energy),
 		cmocka_unit_test(test_ranges),

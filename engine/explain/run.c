@@ -101,7 +101,17 @@ static void carbon_high(const struct asked *a, struct explanation *out)
 
 static void checkpoint(const struct asked *a, struct explanation *out)
 {
-	explain_from(a, out, "P", "parameters", "parameters");
+	bool lora = a->scenario->plan.lora_rank > 0;
+
+	explain_say(out, "%s * (if(precision == 2, 4, 2) + K)", lora ? "A" : "P");
+	if (lora)
+		explain_from(a, out, "A", "weights of adapters", "model.adapters");
+	else
+		explain_from(a, out, "P", "parameters", "parameters");
+	explain_from(a, out, "precision", "by the number of its word, 2 is fp32",
+		     "precision");
+	explain_from(a, out, "K", "bytes of master weight and moments",
+		     "states.optimizer_bytes");
 }
 
 static void storing(const struct asked *a, struct explanation *out)
@@ -177,9 +187,10 @@ const struct explain_row explain_run[] = {
 	  "What is left after checkpoints, lost work "
 	  "and restarts; failures are independent.",
 	  daly, useful },
-	{ "checkpoint_bytes", "Checkpoint", "14 * P",
-	  "16-bit weights, fp32 master and two moments, stored once.", definition,
-	  checkpoint },
+	{ "checkpoint_bytes", "Checkpoint", NULL,
+	  "Weights in 16 bits or fp32, and what the optimizer keeps of each, stored "
+	  "once; under LoRA of the adapters.",
+	  definition, checkpoint },
 	{ "checkpoint_seconds", "Time of a checkpoint",
 	  "if(bw > 0, bytes / (nodes * bw), 0)",
 	  "All nodes write at once, and training waits.", "presets/clusters", storing },

@@ -225,7 +225,7 @@ const struct glossary_word glossary_numbers[] = {
 	  "again ([goodput of a run]).",
 	  "It falls with more nodes. Faster storage and restarts raise it." },
 	{ WORD_NUMBER, "checkpoint_bytes", NULL, "How large one [checkpoint] is.",
-	  "It grows with the model only, and has to be written and read as a whole." },
+	  "It grows with what trains, and has to be written and read as a whole." },
 	{ WORD_NUMBER, "checkpoint_seconds", NULL,
 	  "How long writing one [checkpoint] takes while training waits.",
 	  "Many nodes that write at once make it short." },

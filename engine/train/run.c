@@ -10,6 +10,14 @@ static double nodes_of(const struct cluster *c)
 		    (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
 }
 
+/* Under LoRA the adapters alone: the base stands where it came from. */
+static double saved_weights(const struct scenario *s, const struct estimate *out)
+{
+	return s->plan.lora_rank > 0 ? model_adapters(&s->model, s->plan.lora_rank,
+						      s->plan.lora_targets)
+				     : out->parameters;
+}
+
 /* Young (1974) and Daly (2006): checkpoint every sqrt(2 C MTBF); lost are the
  * checkpoints, half an interval per failure and the restart. */
 static void failures(const struct scenario *s, struct estimate *out)
@@ -21,7 +29,9 @@ static void failures(const struct scenario *s, struct estimate *out)
 	double interval, lost;
 
 	/* weights and optimizer state, once, written by all nodes together */
-	run->checkpoint_bytes = out->parameters * 14;
+	run->checkpoint_bytes =
+		saved_weights(s, out) * ((s->plan.precision == PRECISION_FP32 ? 4 : 2) +
+					 step_optimizer_bytes(s));
 	run->checkpoint_seconds =
 		c->checkpoint_bytes_per_second > 0
 			? run->checkpoint_bytes /

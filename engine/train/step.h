@@ -132,9 +132,9 @@ bool step_policy_recomputes(const struct plan *plan, const struct graph_operator
 void step_policy_holds(const struct step *step, struct graph_operator *op);
 /* Of a stage's layers, the share that whole recomputation runs again. */
 double step_recomputed_share(const struct step *step);
-/* Whether the table of the embedding that MTP layers look tokens up in is another one on
- * virtual stage k than the first stage's (Megatron Core, gpt_model.py: embedding where
- * pre_process or mtp_process): not where both, or a tied head, share a rank. */
+/* Whether the table of the embedding that MTP layers look tokens up in is another one
+ * on virtual stage k than the first stage's (Megatron Core, gpt_model.py: embedding
+ * where pre_process or mtp_process): not where both, or a tied head, share a rank. */
 bool step_has_table(const struct step *step, int k);
 /* So many layers of each kind on `times` virtual stages, with the ends that k has, to
  * what their stage holds. */
