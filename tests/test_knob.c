@@ -185,6 +185,9 @@ static void test_suffixes(void **state)
 	assert_int_equal(scenario.plan.seq_len, 4 << 20);
 	assert_true(parse("seq", "0.5k"));
 	assert_int_equal(scenario.plan.seq_len, 512);
+	assert_true(parse("tokens", "100B"));
+	assert_true(knob_get(&scenario, knob_find("tokens")) == 100e9);
+	assert_false(parse("seq", "8B"));
 	assert_true(parse("tokens", "15T"));
 	assert_close(scenario.plan.tokens, 15e12, 0);
 	assert_true(parse("tokens", "300 G"));

@@ -99,7 +99,8 @@ double knob_scan(const char *text, const char **end)
 	return value;
 }
 
-/* The factor of a suffix: k, M, G, T; binary for whole numbers. 0 = unknown. */
+/* The factor of a suffix: k, M, G or B (as tokens are counted), T; binary for whole
+ * numbers, which know no B. 0 = unknown. */
 static double suffix(const char *text, size_t length, bool binary)
 {
 	static const char letters[] = "kmgt";
@@ -110,6 +111,8 @@ static double suffix(const char *text, size_t length, bool binary)
 
 	if (length == 0)
 		return 1;
+	if (length == 1 && low == 'b' && !binary)
+		return 1e9;
 	if (!found || length > 2 || (length == 2 && text[1] != 'i'))
 		return 0;
 	if (length == 2)
