@@ -344,6 +344,8 @@ static void estimates_say_where_they_extrapolate(void **state)
 	(void)state;
 	run_check("eval llama3-70b-64-h100 --gpus 65536 --gbs 65536", 0,
 		  "beyond what was measured: largest measured run: 6144 GPUs", NULL);
+	run_check("eval deepseek-v3-2048-h800", 0,
+		  "beyond what was measured: no measured run on hai-llm\n", NULL);
 	run_check("eval --model llama3.1-8b --cluster mi300x --stack fsdp --gpus 8 "
 		  "--mbs 1 --gbs 8",
 		  0, "beyond what was measured: nobody measured this accelerator",

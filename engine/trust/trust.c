@@ -234,35 +234,53 @@ static void add(struct text *text, const char *what)
 	text->out[text->used] = '\0';
 }
 
+/* Features that nobody measured on the stack; where nobody measured anything on it,
+ * those that nobody published either. */
+static void add_features(const struct scenario *s, const struct doubts *doubts,
+			 bool none, struct text *text)
+{
+	uint64_t told = none ? doubts->unpublished : doubts->unmeasured;
+	bool first = true;
+
+	for (int i = 0; i < TRUST_FEATURES; i++) {
+		if ((told >> i & 1) == 0)
+			continue;
+		if (first) {
+			add(text, text->used ? "; " : "");
+			add(text, none ? "nor published on " : "not measured on ");
+			add(text, s->stack.name);
+		}
+		add(text, first ? ": " : ", ");
+		add(text, words[i]);
+		if (!none && (doubts->unpublished >> i & 1))
+			add(text, " (nor published)");
+		first = false;
+	}
+}
+
 size_t trust_text(const struct scenario *s, const struct doubts *doubts, char *out,
 		  size_t size)
 {
 	struct text text = { out, size, 0 };
-	bool first = true;
-	char gpus[64];
+	bool none = doubts->large && s->stack.evidence.measured_gpus < 1;
+	char gpus[96];
 
 	out[0] = '\0';
 	if (doubts->machine)
 		add(&text, "nobody measured this accelerator");
-	if (doubts->large) {
+	if (none) {
+		snprintf(gpus, sizeof gpus, "%sno measured %s on %.32s",
+			 text.used ? "; " : "",
+			 s->plan.mode == MODE_INFERENCE ? "engine" : "run",
+			 s->stack.name);
+		add(&text, gpus);
+	} else if (doubts->large) {
 		snprintf(gpus, sizeof gpus, "%slargest measured %s: %lld GPUs",
 			 text.used ? "; " : "",
 			 s->plan.mode == MODE_INFERENCE ? "engine" : "run",
 			 (long long)s->stack.evidence.measured_gpus);
 		add(&text, gpus);
 	}
-	for (int i = 0; i < TRUST_FEATURES; i++) {
-		if ((doubts->unmeasured >> i & 1) == 0)
-			continue;
-		if (first)
-			add(&text,
-			    text.used ? "; not measured on " : "not measured on ");
-		if (first)
-			add(&text, s->stack.name);
-		add(&text, first ? ": " : ", ");
-		add(&text, words[i]);
-		add(&text, doubts->unpublished >> i & 1 ? " (nor published)" : "");
-		first = false;
-	}
+	add_features(s, doubts, none, &text);
 	return text.used;
 }
