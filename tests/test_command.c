@@ -140,6 +140,27 @@ static void test_options_take_dashes_and_underscores(void **state)
 	cJSON_Delete(b);
 }
 
+/* An option that moves nothing in the plan is said, unless it says what is so anyway or
+ * a finding names it. */
+static void test_idle_options_are_told(void **state)
+{
+	static const char *const silent[] = {
+		"eval llama3-70b-64-h100 --ep 1 --cp_kind ring --tp 8",
+		"eval llama3-70b-64-h100 --ep 2",
+	};
+
+	(void)state;
+	run_check("eval llama3-70b-64-h100 --fsdp_prefetch 3 --imbalance 2", 0,
+		  "given, but without effect in this plan: fsdp_prefetch, imbalance\n",
+		  NULL);
+	for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+		struct ran ran = run(silent[i]);
+
+		assert_null(strstr(ran.out, "without effect"));
+		ran_free(&ran);
+	}
+}
+
 /* Every bad input is one line that names the place, and status 2. */
 static void refuses(const char *arguments, const char *text)
 {
@@ -761,6 +782,7 @@ int main(void)
 		cmocka_unit_test(test_an_illegal_plan_is_an_answer),
 		cmocka_unit_test(test_a_too_large_plan_is_complete),
 		cmocka_unit_test(test_options_take_dashes_and_underscores),
+		cmocka_unit_test(test_idle_options_are_told),
 		cmocka_unit_test(test_bad_options_are_refused),
 		cmocka_unit_test(test_an_import_says_what_it_assumed),
 		cmocka_unit_test(test_bad_files_are_refused_with_their_line),

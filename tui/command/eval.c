@@ -15,8 +15,13 @@
 #include "tui/command.h"
 #include "tui/command/simulate.h"
 
+enum { MAX_GIVEN = 128 };
+
 struct asked {
 	bool json;
+	/* knobs that options set, in their order */
+	const struct knob *given[MAX_GIVEN];
+	int givens;
 	struct start start;
 	struct simulation_asked simulation;
 };
@@ -95,8 +100,14 @@ static bool take_seed(void *context, const char *value, struct error *error)
 
 static bool note_knob(void *context, const struct knob *knob, const char *text)
 {
+	struct asked *asked = context;
+
 	(void)text;
-	return simulation_notes(&((struct asked *)context)->simulation, knob);
+	if (simulation_notes(&asked->simulation, knob))
+		return true;
+	if (asked->givens < MAX_GIVEN)
+		asked->given[asked->givens++] = knob;
+	return false;
 }
 
 const struct own_option eval_options[] = {
@@ -346,6 +357,39 @@ static void print_extrapolation(const struct scenario *s)
 		printf("beyond what was measured: %s\n", text);
 }
 
+/* Whether a finding is about the knob, which says more. */
+static bool is_named(const struct findings *problems, const struct knob *knob)
+{
+	for (int i = 0; i < problems->count; i++)
+		if (problems->item[i].knob &&
+		    strcmp(problems->item[i].knob, knob->key) == 0)
+			return true;
+	return false;
+}
+
+/* Options that were given and move nothing here, as fsdp_prefetch without FSDP; those
+ * that say what is so anyway are left out. */
+static void print_idle(const struct asked *asked, const struct scenario *s,
+		       const struct findings *problems)
+{
+	struct scenario usual = *s;
+	int told = 0;
+
+	scenario_defaults(&usual);
+	for (int i = 0; i < asked->givens; i++) {
+		const struct knob *knob = asked->given[i];
+
+		if (knob_applies(s, knob) || knob_same(s, &usual, knob) ||
+		    is_named(problems, knob))
+			continue;
+		printf("%s%s",
+		       told++ ? ", " : "given, but without effect in this plan: ",
+		       knob->key);
+	}
+	if (told)
+		putchar('\n');
+}
+
 static void print_text(const struct scenario *s, const struct estimate *e,
 		       const struct asked *asked)
 {
@@ -354,6 +398,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 	printf("%s%s on %lld x %s, %s\n", serves ? "serving " : "", s->model.name,
 	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
 	command_print_start(&asked->start, s);
+	print_idle(asked, s, &e->problems);
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
 	print_extrapolation(s);
