@@ -246,7 +246,7 @@ const struct explain_row explain_memory[] = {
 	  "Gathered are the layer at work and f ahead with the gradients of one, a "
 	  "layer with its experts; without resharding all of the stage. Logits count "
 	  "on the stage with the head: whole with a plain loss, one copy "
-	  "with a fused one, an eighth with a chunked one; a layer that is recomputed "
+	  "with a fused one, a tile of it with a chunked one; a layer that is recomputed "
 	  "uses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
@@ -302,7 +302,9 @@ const struct explain_row explain_memory[] = {
 	  "Of the whole model, without MTP layers as published counts "
 	  "do; of a stage: of one of its ranks, TP and EP shares counted.",
 	  "the model's file names its source", parameters },
-	{ "layers", "Layers of the stage", NULL, "MTP layers count on the last stage.",
+	{ "layers", "Layers of the stage", NULL,
+	  "MTP layers count where they are: on the last stage, or where the layout has "
+	  "its m.",
 	  "Megatron Core, arguments.py:969-999", layers },
 	{ 0 },
 };

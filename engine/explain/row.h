@@ -95,12 +95,13 @@ struct explain_node {
 /* Rows of a dimension's traffic that a step and a pass of a server have alike. */
 #define EXPLAIN_SENT_SOURCE \
 	"Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)"
-#define EXPLAIN_NETWORK_ROW                                                     \
-	{                                                                       \
-		"network_bytes", "Of them across the network", NULL,            \
-			"The rest stays inside the fast domain. An all-to-all " \
-			"sends each token once to each domain that it needs.",  \
-			"engine/collective/collective.h", explain_network       \
+#define EXPLAIN_NETWORK_ROW                                                    \
+	{                                                                      \
+		"network_bytes", "Of them across the network", NULL,           \
+			"The rest stays inside the fast domain. Of an all-to-" \
+			"all, as many copies of a token as its dispatcher "    \
+			"sends out.",                                          \
+			"engine/collective/collective.h", explain_network      \
 	}
 #define EXPLAIN_PAYLOAD_ROW                                                \
 	{                                                                  \

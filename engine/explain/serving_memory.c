@@ -277,8 +277,8 @@ const struct explain_row explain_serving_dimensions[] = {
 	EXPLAIN_NETWORK_ROW,
 	EXPLAIN_PAYLOAD_ROW,
 	{ "seconds", "Time of these collectives", NULL,
-	  "Inside a domain servers reduce with kernels of "
-	  "their own, whose latency is a third of NCCL's.",
+	  "Calls one after the other, each by the quickest of NCCL's algorithms and the "
+	  "server's own kernels, where its stack has any.",
 	  "engine/serve/traffic.c; presets/clusters: collectives", explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "A decode pass has nothing to hide them behind, unless two halves of the "

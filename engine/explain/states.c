@@ -378,7 +378,7 @@ const struct explain_node explain_states[] = {
 	     sync_copy, sync_copy_terms, NULL, "fp16 sums in 16 bits."),
 	NODE("logit_width", "Bytes of a logit at the loss's peak", FORM_REAL,
 	     logit_width, logit_terms, NULL,
-	     "A fused kernel keeps one copy, a chunked one an eighth."),
+	     "A fused kernel keeps one copy, a chunked one a tile of it."),
 	NODE("captured_bytes", "Captured CUDA graphs", FORM_BYTES, captured,
 	     captured_terms, NULL, "By the stack."),
 	NODE("activation_width", "Bytes of an activation", FORM_REAL, width,

@@ -137,13 +137,14 @@ const struct explain_row explain_dimensions[] = {
 	EXPLAIN_NETWORK_ROW,
 	EXPLAIN_PAYLOAD_ROW,
 	{ "seconds", "Time of these collectives", NULL,
-	  "Latency and transfer overlap a little, which is what measured sizes "
-	  "show. Groups that leave a domain side by side share its way out.",
+	  "Calls one after the other: steps that wait for each other, then bytes at "
+	  "their rates. Of bytes on both levels the slower shows.",
 	  "fits of NCCL measurements (aiconfigurator, nccl-tests); presets/clusters",
 	  explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
-	  "TP waits unless overlap is on; DP hides behind the last backward, "
-	  "but for one bucket; PP sends hide where the stack overlaps them.",
+	  "TP, EP and gathers of CP wait unless overlap is on, a ring of CP hides "
+	  "behind attention; DP hides behind the last backward, but for one bucket; "
+	  "PP sends hide where the stack overlaps them.",
 	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap", explain_unhidden },
 	{ 0 },
 };
