@@ -10,6 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/stage.h"
 #include "tui/explorer/load.h"
+#include "tui/view.h"
 
 static struct estimate anew, scratch;
 
@@ -148,6 +149,66 @@ static void test_what_is_kept_is_what_would_be_reckoned(void **state)
 		check_plan(plan[i].name, 60);
 }
 
+/* --- keys that change nothing -------------------------------------------------- */
+
+enum { UNTOUCHED = 0xa5 };
+
+static bool is_untouched(const struct explorer *explorer)
+{
+	const unsigned char *byte = (const unsigned char *)explorer->scratch;
+
+	for (size_t i = 0; i < sizeof *explorer->scratch; i++)
+		if (byte[i] != UNTOUCHED)
+			return false;
+	return true;
+}
+
+/* Pressed and settled, as a terminal sees it; a redraw too. */
+static void press(struct stage *s, int key)
+{
+	stage_key(s, key);
+	while (!explorer_is_settled(&s->explorer) && s->explorer.view != VIEW_SEARCH)
+		explorer_idle(&s->explorer);
+	explorer_draw(&s->explorer, &s->canvas);
+}
+
+/* What-if, arrows and schedules are reckoned in the scratch, and each schedule of a
+ * timeline is counted: by none of these keys is anything of it touched. */
+static void check_idle_keys(const char *plan, int view)
+{
+	static const char keys[] = "Zi\033?\033/\033\tjjk.,Sk\to\033hhhh";
+	struct stage s;
+	unsigned plays;
+
+	stage_open(&s, plan, 120, 36);
+	explorer_show(&s.explorer, (enum view_id)view);
+	stage_type(&s, "hhhhhhhhhhhh"); /* to the first value */
+	press(&s, 'p');
+	press(&s, 'i'); /* what the values beside it would move */
+	press(&s, 27);
+	plays = s.explorer.plays;
+	memset(s.explorer.scratch, UNTOUCHED, sizeof *s.explorer.scratch);
+	for (size_t i = 0; keys[i] != '\0'; i++) {
+		press(&s, (unsigned char)keys[i]);
+		if (s.explorer.plays != plays || !is_untouched(&s.explorer))
+			fail_msg("%s, %s: key %zu (%c) reckons", plan,
+				 view_table[view].name, i, keys[i]);
+	}
+	stage_close(&s);
+}
+
+static void test_a_key_that_changes_nothing_reckons_nothing(void **state)
+{
+	const struct preset *plan;
+	int count = preset_list(PRESET_PLAN, &plan);
+
+	(void)state;
+	for (int i = 0; i < count; i++)
+		for (int view = 0; view < VIEW_COUNT; view++)
+			if (view_table[view].tab && view != VIEW_SEARCH)
+				check_idle_keys(plan[i].name, view);
+}
+
 /* The row of a knob and how many there are. */
 static int find_row(const struct explorer *explorer, const char *key, int *count)
 {
@@ -193,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_kept_is_what_would_be_reckoned),
+		cmocka_unit_test(test_a_key_that_changes_nothing_reckons_nothing),
 		cmocka_unit_test(test_a_second_stage_moves_no_row),
 	};
 

@@ -64,20 +64,63 @@ int words_linked_draw(struct canvas *canvas, struct rect rect,
 	return rect.y - top + (drawn > 0);
 }
 
+/* What another value of a knob moves; count -1: it can't run, for this reason. */
+struct moved {
+	struct scenario scenario;
+	const struct knob *knob; /* NULL: nothing is kept here */
+	double value;
+	int count;
+	struct whatif_move move[MAX_WHATIF_MOVES];
+	bool has_reason;
+	struct finding reason;
+};
+
+static void reckon_moves(const struct explorer *explorer, const struct knob *knob,
+			 double value, struct moved *out)
+{
+	const struct findings *problems = &explorer->scratch->problems;
+
+	out->scenario = explorer->scenario;
+	out->knob = knob;
+	out->value = value;
+	out->count = whatif_moves(&explorer->scenario, knob, value, &explorer->estimate,
+				  explorer->scratch, out->move);
+	out->has_reason = out->count < 0 && problems->count > 0;
+	if (out->has_reason)
+		out->reason = problems->item[0];
+}
+
+/* The value above and the one below, kept from frame to frame; one thread draws. */
+static const struct moved *moves_of(const struct explorer *explorer,
+				    const struct knob *knob, double value)
+{
+	enum { KEPT = 2 };
+	static struct moved kept[KEPT];
+	static int next;
+
+	for (int i = 0; i < KEPT; i++)
+		if (kept[i].knob == knob && kept[i].value == value &&
+		    memcmp(&kept[i].scenario, &explorer->scenario,
+			   sizeof kept[i].scenario) == 0)
+			return &kept[i];
+	next = (next + 1) % KEPT;
+	reckon_moves(explorer, knob, value, &kept[next]);
+	return &kept[next];
+}
+
 /* "memory 71.5 -> 43.6 GiB" of each number that another value moves. */
 static int draw_moves(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect, const struct knob *knob, double value)
 {
-	struct whatif_move moves[MAX_WHATIF_MOVES];
-	int count = whatif_moves(&explorer->scenario, knob, value, &explorer->estimate,
-				 explorer->scratch, moves);
+	const struct moved *moved = moves_of(explorer, knob, value);
+	const struct whatif_move *moves = moved->move;
 	char text[256], before[64], after[64];
-	int top = rect.y;
+	int top = rect.y, count = moved->count;
 
 	knob_print_value(knob, value, text, sizeof text);
 	canvas_format(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE, "at %s", text);
-	if (count < 0 && explorer->scratch->problems.count > 0) {
-		finding_text(&explorer->scratch->problems.item[0], text, sizeof text);
+	if (moved->has_reason) {
+		finding_text(&moved->reason, text, sizeof text);
 		return 2 + widget_prose(canvas, rect, 0, ROLE_BAD, text);
 	}
 	if (count <= 0)
