@@ -17,6 +17,7 @@ enum {
 struct stroke {
 	int x, end, y;
 	uint32_t code; /* that all of them hold; 0: not all the same */
+	int erasing;   /* what it costs more to erase it than to write it */
 };
 
 static struct {
@@ -99,7 +100,7 @@ static void add_stroke(const struct stroke *stroke)
  * cell behind them. */
 static int32_t find_strokes(int32_t at)
 {
-	struct stroke stroke = { 0, 0, PAINT_END, 0 };
+	struct stroke stroke = { .y = PAINT_END };
 
 	strokes.count = 0;
 	for (; at != PAINT_END && strokes.count < MOST_STROKES - 1;
@@ -117,7 +118,9 @@ static int32_t find_strokes(int32_t at)
 		}
 		if (stroke.y != PAINT_END)
 			add_stroke(&stroke);
-		stroke = (struct stroke){ x, x + text_code_width(code), y, code };
+		stroke = (struct stroke){
+			.x = x, .end = x + text_code_width(code), .y = y, .code = code
+		};
 	}
 	if (stroke.y != PAINT_END)
 		add_stroke(&stroke);
@@ -303,7 +306,6 @@ static int after(const struct stroke *stroke)
 	return stroke->end < strokes.wall->width ? stroke->end : PAINT_END;
 }
 
-/* What it costs more to erase it than to write it. */
 static int erasing_costs(const struct stroke *stroke)
 {
 	int count = stroke->end - stroke->x, erase;
@@ -318,7 +320,7 @@ static int erasing_costs(const struct stroke *stroke)
 static int step_length(const struct stroke *from, const struct stroke *to, bool *stay)
 {
 	int leave = way_length(after(from), from->y, to->x, to->y);
-	int erase = erasing_costs(from);
+	int erase = from->erasing;
 
 	if (erase < NO_WAY)
 		erase += move_length(from->x, from->y, to->x, to->y);
@@ -378,7 +380,7 @@ static void reckon_leg(struct leg *leg, const struct leg *before)
 		const struct stroke *to = start_of(leg, way);
 
 		leg->cost[way] = inner[is_forward(way)] +
-				 (stays(way) ? erasing_costs(end_of(leg, way)) : 0);
+				 (stays(way) ? end_of(leg, way)->erasing : 0);
 		if (leg->cost[way] >= NO_WAY)
 			continue;
 		if (before)
@@ -450,12 +452,15 @@ static int price_step(int from, int to)
 static void write_strokes(void)
 {
 	static int order[MOST_STROKES];
-	int count = order_strokes(order);
+	int count;
 
+	for (int i = 0; i < strokes.count; i++)
+		strokes.item[i].erasing = erasing_costs(&strokes.item[i]);
+	count = order_strokes(order);
 	tour_improve(order, count, price_step);
 	for (int i = 0; i < count; i++) {
 		const struct stroke *stroke = &strokes.item[order[i]];
-		bool stay = erasing_costs(stroke) < 0;
+		bool stay = stroke->erasing < 0;
 
 		if (i + 1 < count)
 			step_length(stroke, &strokes.item[order[i + 1]], &stay);
