@@ -156,7 +156,7 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
  * it was advice about another plan. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
 {
-	enum { STRIP = 6, LEAST = 8 };
+	enum { STRIP = 4, LEAST = 8 };
 	const struct last *last;
 	struct page page = { explorer, canvas, rect, 0, ROOM_RICH };
 	int top, end = rect.y + rect.height;
