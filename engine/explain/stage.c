@@ -46,8 +46,9 @@ static double embeddings(const struct asked *a)
 	const struct step *step = explain_step(a);
 	int mtp = step->split.mtp_stage;
 
-	return count_end(a, step->split.embedding_stage) ||
-	       (step_has_table(step, mtp) && count_end(a, mtp));
+	if (count_end(a, step->split.embedding_stage) > 0)
+		return 1;
+	return step_has_table(step, mtp) ? count_end(a, mtp) : 0;
 }
 
 static double heads(const struct asked *a)

@@ -133,6 +133,7 @@ static const struct argument *foreign_spec(const struct arguments *arguments)
 void megatron_note_doubts(const struct arguments *arguments, struct model *m,
 			  int64_t index_topk)
 {
+	const struct argument *spec = foreign_spec(arguments);
 	char why[MAX_NOTE];
 
 	if (arguments_find(arguments, "encoder-num-layers"))
@@ -142,10 +143,10 @@ void megatron_note_doubts(const struct arguments *arguments, struct model *m,
 	    index_topk == 0)
 		snprintf(m->approximate, sizeof m->approximate,
 			 "an experimental attention variant is read as full attention");
-	if (foreign_spec(arguments))
+	if (spec)
 		snprintf(m->approximate, sizeof m->approximate,
 			 "--spec %.60s builds its layers: read as the flags say",
-			 foreign_spec(arguments)->value);
+			 spec->value);
 	if (is_unread(arguments, why, sizeof why))
 		snprintf(m->approximate, sizeof m->approximate, "%s", why);
 	if (megatron_doubt(arguments))
