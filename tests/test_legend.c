@@ -106,6 +106,40 @@ static void test_the_roof_is_named(void **state)
 	shows("llama3.1-70b-4-h100-serve", "5", 120, 36, text);
 }
 
+static void test_the_front_is_named(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	s.patient = true;
+	stage_type(&s, "s");
+	stage_shows(&s, "line: the best for its memory  @ open plan");
+	stage_close(&s);
+}
+
+/* The colour says what the words do: a mend that does not fit is not green. */
+static void test_a_mend_that_does_not_fit_is_no_good_news(void **state)
+{
+	struct stage s;
+	int x = -1, y = 0;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/tp\n=3\n");
+	stage_shows(&s, "sets tp 2: does not fit, ");
+	for (int i = 0; i < s.canvas.width * s.canvas.height && x < 0; i++)
+		if (s.canvas.cell[i].code == 's' && s.canvas.cell[i + 1].code == 'e' &&
+		    s.canvas.cell[i + 2].code == 't' &&
+		    s.canvas.cell[i + 3].code == 's') {
+			x = i % s.canvas.width;
+			y = i / s.canvas.width;
+		}
+	assert_true(x > 0);
+	assert_int_equal(s.canvas.cell[y * s.canvas.width + x].fore, ROLE_WARNING);
+	stage_close(&s);
+}
+
 static void test_traffic_has_its_key(void **state)
 {
 	static const char *const text[] = { "t TP 6.43 s  p PP 0 s  d DP 8.25 ms",
@@ -191,7 +225,7 @@ static void test_the_best_plan_is_compared_in_words(void **state)
 	stage_open(&s, "llama3-8b-8-h100", 120, 36);
 	s.patient = true;
 	stage_type(&s, "s\n");
-	stage_shows(&s, "your plan takes as long as the best\n");
+	stage_shows(&s, "your plan waits no longer than the best\n");
 	stage_shows(&s, "your plan holds as much as the best\n");
 	stage_lacks(&s, "+0 ");
 	stage_close(&s);
@@ -221,6 +255,8 @@ int main(void)
 		cmocka_unit_test(test_the_timeline_names_what_is_held),
 		cmocka_unit_test(test_passes_have_their_key),
 		cmocka_unit_test(test_the_roof_is_named),
+		cmocka_unit_test(test_the_front_is_named),
+		cmocka_unit_test(test_a_mend_that_does_not_fit_is_no_good_news),
 		cmocka_unit_test(test_traffic_has_its_key),
 		cmocka_unit_test(test_no_headline_of_a_picture_is_cut),
 		cmocka_unit_test(test_side_by_side_nothing_is_cut),

@@ -158,7 +158,7 @@ static void test_answers_stand_below(void **state)
 	stage_shows(&s, "saves: ");
 	stage_shows(&s, "trust");
 	stage_shows(&s, "measured: runs of ");
-	stage_shows(&s, "why not your plan: ");
+	stage_shows(&s, "your plan is as fast as the best");
 	/* another aim */
 	stage_type(&s, "ll");
 	stage_shows(&s, "best by cost");

@@ -7,37 +7,33 @@
 
 /* As shown; the rank says what goes last where room is short. */
 struct headline {
-	const char *label, *brief; /* brief: where the unit has to tell it */
-	const char *key;
+	const char *label, *key;
+	int bare; /* from this style on its unit has to tell it */
 	int rank;
 	int row; /* of two on a narrow screen; below 0: in none */
 };
 
-enum { MOST = 7 };
-
-/* So many of the first ranks stand in every view of 120 columns; of a server what a
- * user gets is the time of a token again. */
-static const int sure[2] = { 6, 5 };
+enum { MOST = 7, NEVER = 9 };
 
 static const struct headline headlines[2][MOST] = {
-	{ { "", "", "total_bytes", 1, 0 },
-	  { "step", "", "step_seconds", 2, 0 },
-	  { "per GPU", "", "tokens_per_second_per_gpu", 0, 1 },
-	  { "bubble", "bubble", "bubble_ratio", 3, 0 },
-	  { "exposed", "exposed", "exposed_seconds", 4, 1 },
-	  { "", "", "run_dollars", 5, 1 },
-	  { "MFU", "MFU", "mfu", 6, -1 } },
-	{ { "", "", "total_bytes", 1, 0 },
-	  { "TPOT", "TPOT", "tpot_seconds", 2, 0 },
-	  { "per GPU", "", "output_tokens_per_second_per_gpu", 0, 1 },
-	  { "TTFT", "TTFT", "ttft_seconds", 3, 1 },
-	  { "", "", "dollars_per_million_tokens", 4, 0 },
-	  { "per user", "/user", "output_tokens_per_second_per_user", 5, -1 } },
+	{ { "", "total_bytes", NEVER, 1, 0 },
+	  { "step", "step_seconds", 2, 2, 0 },
+	  { "per GPU", "tokens_per_second_per_gpu", 1, 0, 1 },
+	  { "bubble", "bubble_ratio", NEVER, 3, 0 },
+	  { "exposed", "exposed_seconds", NEVER, 4, 1 },
+	  { "", "run_dollars", NEVER, 5, 1 },
+	  { "MFU", "mfu", NEVER, 6, -1 } },
+	{ { "", "total_bytes", NEVER, 1, 0 },
+	  { "TPOT", "tpot_seconds", NEVER, 2, 0 },
+	  { "per GPU", "output_tokens_per_second_per_gpu", 1, 0, 1 },
+	  { "TTFT", "ttft_seconds", NEVER, 3, 1 },
+	  { "", "dollars_per_million_tokens", NEVER, 4, 0 },
+	  { "per user", "output_tokens_per_second_per_user", NEVER, 5, -1 } },
 };
 
-/* How all of them are written. */
+/* How all of them are written: by the room alone, so that a key moves nothing. */
 struct style {
-	bool brief;
+	int bare; /* 0: all have their labels */
 	int gap;
 };
 
@@ -48,7 +44,7 @@ static const struct headline *headlines_of(const struct explorer *explorer)
 
 static const char *label_of(const struct headline *headline, struct style style)
 {
-	return style.brief ? headline->brief : headline->label;
+	return style.bare >= headline->bare ? "" : headline->label;
 }
 
 static int width_of(const struct explorer *explorer, const struct headline *headline,
@@ -86,54 +82,43 @@ static int put(const struct explorer *explorer, struct canvas *canvas, int x, in
 	return used + 1 + style.gap;
 }
 
-/* Those of a rank up to the returned one have room, from the first one on. */
-static int most_that_fit(const struct explorer *explorer, struct style style, int first,
-			 int room, int *used)
+/* In which of two lines each stands, the first ranks first: where there is room; what
+ * has none in either is left out, with all of a higher rank. */
+static void place(const struct explorer *explorer, struct style style,
+		  const int room[2], int line[MOST], int used[2])
 {
 	const struct headline *all = headlines_of(explorer);
-	int most = first - 1;
 
-	*used = 0;
-	for (int rank = first; rank < MOST && most == rank - 1; rank++)
+	used[0] = used[1] = 0;
+	for (int i = 0; i < MOST; i++)
+		line[i] = -1;
+	for (int rank = 0; rank < MOST; rank++)
 		for (int i = 0; i < MOST && all[i].key; i++) {
-			int width;
+			int width = width_of(explorer, &all[i], style), at = 0;
 
 			if (all[i].rank != rank)
 				continue;
-			width = width_of(explorer, &all[i], style);
-			if (*used + width > room)
-				continue;
-			*used += width;
-			most = rank;
+			while (at < 2 && used[at] + width > room[at])
+				at++;
+			if (at == 2)
+				return;
+			line[i] = at;
+			used[at] += width;
 		}
-	return most;
 }
 
-/* At the right edge; returns the first rank that has found no room. */
-static int draw_ranks(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, struct style style, int first)
+/* At the right edge. */
+static void draw_line(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, struct style style, const int *line, int at,
+		      int used)
 {
 	const struct headline *all = headlines_of(explorer);
-	int used, most = most_that_fit(explorer, style, first, rect.width, &used);
 	int x = rect.x + rect.width - used;
 
 	canvas_fill(canvas, (struct rect){ x, rect.y, used, 1 }, ' ', ROLE_DEFAULT);
 	for (int i = 0; i < MOST && all[i].key; i++)
-		if (all[i].rank >= first && all[i].rank <= most)
+		if (line[i] == at)
 			x += put(explorer, canvas, x + 1, rect.y, &all[i], style);
-	return most + 1;
-}
-
-/* Labels give way before a number does. */
-static struct style style_of_lines(const struct explorer *explorer, int width, int more)
-{
-	struct style style = { false, 2 };
-	int used, next;
-
-	next = most_that_fit(explorer, style, 0, width, &used) + 1;
-	style.brief = most_that_fit(explorer, style, next, more, &used) + 1 <
-		      sure[explorer->scenario.plan.mode == MODE_INFERENCE];
-	return style;
 }
 
 static void say_why_not(const struct explorer *explorer, struct canvas *canvas,
@@ -146,15 +131,18 @@ static void say_why_not(const struct explorer *explorer, struct canvas *canvas,
 void draw_headline(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, struct rect more)
 {
-	struct style style;
+	enum { ALL = 140 };
+	const int room[2] = { rect.width, more.width };
+	struct style style = { room[0] + room[1] < ALL, 2 };
+	int line[MOST], used[2];
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);
 		return;
 	}
-	style = style_of_lines(explorer, rect.width, more.width);
-	draw_ranks(explorer, canvas, more, style,
-		   draw_ranks(explorer, canvas, rect, style, 0));
+	place(explorer, style, room, line, used);
+	draw_line(explorer, canvas, rect, style, line, 0, used[0]);
+	draw_line(explorer, canvas, more, style, line, 1, used[1]);
 }
 
 /* Columns of the numbers of a row up to a rank. */
@@ -188,15 +176,13 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 void draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {
-	struct style style = { false, 2 };
+	enum { ALL = 60 };
+	struct style style = { rect.width < ALL ? 2 : 0, 2 };
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);
 		return;
 	}
-	for (int row = 0; row < 2; row++)
-		style.brief = style.brief ||
-			      row_width(explorer, row, MOST, style) > rect.width;
 	for (int row = 0; row < 2; row++)
 		draw_row(explorer, canvas, rect, row, style);
 }

@@ -47,6 +47,7 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 	bool error = finding->rule->severity == SEVERITY_ERROR;
 	char text[320], remedy[400], key[MAX_KEY];
 	const char *way = find_way(explorer, at);
+	bool fits = explorer->mend[at][0].legal && explorer->mend[at][0].fits;
 	int used, lines, indent = 6 + text_width(way) + 1;
 
 	finding_text(finding, text, sizeof text);
@@ -68,7 +69,7 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 	lines = widget_prose(canvas,
 			     (struct rect){ rect.x + indent, rect.y + used,
 					    rect.width - indent, rect.height - used },
-			     0, ROLE_GOOD, remedy);
+			     0, fits ? ROLE_GOOD : ROLE_WARNING, remedy);
 	/* two problems may be mended by the same knob */
 	snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
 	add_spot(explorer, canvas, SPOT_REMEDY,

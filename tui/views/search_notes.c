@@ -308,7 +308,7 @@ static void draw_why_seconds(const struct explorer *explorer, struct canvas *can
 	}
 	if (is_same(sum)) {
 		canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			      "%s takes as long as the best", why->what);
+			      "%s waits no longer than the best", why->what);
 		return;
 	}
 	form_text(FORM_SECONDS, fabs(sum->sum.more[1]), size, sizeof size);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct range {
 	double low, high;
@@ -50,7 +51,9 @@ static void draw_key(const struct explorer *explorer, struct canvas *canvas,
 	int x = rect.x + rect.width - 40;
 
 	front_words(explorer->search, gpus, front, sizeof front);
-
+	/* the dots explain themselves sooner than the line */
+	if (rect.width <= 40 + text_width(front) + 10 && strstr(front, "  dots"))
+		strstr(front, "  dots")[2] = '\0';
 	if (rect.width > 40 + text_width(front) + 10)
 		canvas_text(canvas, x - text_width(front), rect.y, 60, ROLE_LABEL,
 			    front);
