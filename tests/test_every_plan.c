@@ -425,6 +425,15 @@ static void check_told_server(const struct planner_found *f, const struct scenar
 	assert_true(f->memory_share == f->memory_bytes / e.capacity_bytes);
 	if (v->goodput > 0)
 		assert_close(f->tokens_per_second_per_gpu, v->goodput / gpus, 1e-12);
+	if (v->goodput > 0 && s->cluster.price_per_gpu_hour > 0) {
+		double hours = 1e6 / v->goodput / 3600;
+
+		assert_close(f->requests_per_second *
+				     (double)s->plan.serving.output_len,
+			     v->goodput, 1e-9);
+		assert_close(f->dollars_per_million_tokens,
+			     hours * gpus * s->cluster.price_per_gpu_hour, 1e-9);
+	}
 	if (goals && v->goodput > 0)
 		assert_close(f->requests, fmin(v->goodput_concurrency, asked), 1e-9);
 	else

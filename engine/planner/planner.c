@@ -207,6 +207,8 @@ static void describe_load(const struct scenario *s, const struct serving_estimat
 static void describe_found(const struct scenario *s, const struct estimate *e,
 			   struct planner_found *found)
 {
+	double tokens;
+
 	found->step_seconds = e->step_seconds;
 	found->tokens_per_second_per_gpu = e->tokens_per_second_per_gpu;
 	found->mfu = e->mfu;
@@ -220,6 +222,11 @@ static void describe_found(const struct scenario *s, const struct estimate *e,
 	if (e->serving.goodput > 0)
 		found->tokens_per_second_per_gpu =
 			e->serving.goodput / (double)s->cluster.gpus;
+	tokens = found->tokens_per_second_per_gpu * (double)s->cluster.gpus;
+	found->requests_per_second =
+		tokens / fmax(1, (double)s->plan.serving.output_len);
+	found->dollars_per_million_tokens =
+		tokens > 0 ? serve_dollars(&s->cluster, tokens) : 0;
 	describe_load(s, &e->serving, found);
 }
 

@@ -89,10 +89,11 @@ static void print_server(const struct planner_problem *problem,
 		form(FORM_SECONDS, tail.result.tpot.p99, slow[0]);
 		form(FORM_SECONDS, tail.result.ttft.p99, slow[1]);
 	}
-	printf("%3d %9s %9s %9.0f %8.0f %9s %9s %9s ", rank,
+	printf("%3d %9s %9s %9.0f %8.0f %9s %9s %7.3g %7.3g %9s ", rank,
 	       form(FORM_SECONDS, found->step_seconds, tpot), slow[0],
 	       found->tokens_per_second_per_gpu, found->requests,
 	       form(FORM_SECONDS, found->ttft_seconds, ttft), slow[1],
+	       found->requests_per_second, found->dollars_per_million_tokens,
 	       form(FORM_BYTES, found->memory_bytes, memory));
 }
 
@@ -124,8 +125,8 @@ static void print_row(const struct planner_problem *problem,
 static void print_head(const struct planner_problem *problem, const char *what)
 {
 	if (serves(problem))
-		printf("  #      TPOT       P99 tok/s/GPU requests      TTFT       P99    "
-		       "memory  trust     %s\n",
+		printf("  #      TPOT       P99 tok/s/GPU requests      TTFT       P99   "
+		       "req/s     $/M    memory  trust     %s\n",
 		       what);
 	else
 		printf("  #      step tok/s/GPU    MFU  bubble    memory  trust     "

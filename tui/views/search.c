@@ -16,6 +16,8 @@ enum column {
 	COLUMN_RATE,
 	COLUMN_MFU,
 	COLUMN_BUBBLE,
+	COLUMN_REQUESTS,
+	COLUMN_DOLLARS,
 	COLUMN_MEMORY,
 	COLUMN_TRUST,
 	COLUMN_LIMIT,
@@ -26,7 +28,8 @@ static const struct table_column columns[COLUMNS] = {
 	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
 	{ "", 3, true, 0 },          { "step", 7, true, 0 },
 	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },
-	{ "bubble", 6, true, 2 },    { "memory", 6, true, 0 },
+	{ "bubble", 6, true, 2 },    { "", 0, true, 9 },
+	{ "", 0, true, 9 },          { "memory", 6, true, 0 },
 	{ "trust", 9, false, 3 },    { "limited by", 11, false, 5 },
 };
 
@@ -35,8 +38,9 @@ static const struct table_column serving_columns[COLUMNS] = {
 	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
 	{ "", 0, true, 9 },          { "TPOT", 7, true, 0 },
 	{ "tok/s/GPU", 9, true, 1 }, { "requests", 8, true, 4 },
-	{ "TTFT", 7, true, 2 },      { "memory", 6, true, 0 },
-	{ "trust", 9, false, 4 },    { "limited by", 11, false, 3 },
+	{ "TTFT", 7, true, 2 },      { "req/s", 6, true, 3 },
+	{ "$/M", 6, true, 3 },       { "memory", 6, true, 0 },
+	{ "trust", 9, false, 5 },    { "limited by", 11, false, 6 },
 };
 
 static const enum column sort_column[SORT_COUNT] = {
@@ -92,6 +96,16 @@ static void likes_text(const struct search *search, int index, struct table_cell
 	out->role = ROLE_LABEL;
 }
 
+static void whole(double value, struct table_cell *out)
+{
+	snprintf(out->text, sizeof out->text, "%.0f", value);
+}
+
+static void digits(double value, struct table_cell *out)
+{
+	snprintf(out->text, sizeof out->text, "%.3g", value);
+}
+
 static void cell(const void *context, int row, int column, struct table_cell *out)
 {
 	const struct search *search = context;
@@ -117,10 +131,7 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 	case COLUMN_STEP:
 		form_text(FORM_SECONDS, f->step_seconds, out->text, sizeof out->text);
 		break;
-	case COLUMN_RATE:
-		snprintf(out->text, sizeof out->text, "%.0f",
-			 f->tokens_per_second_per_gpu);
-		break;
+	case COLUMN_RATE: whole(f->tokens_per_second_per_gpu, out); break;
 	case COLUMN_MFU:
 		if (f->ttft_seconds > 0) {
 			snprintf(out->text, sizeof out->text, "%.0f", f->requests);
@@ -137,6 +148,8 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		form_text(FORM_PERCENT, f->bubble_ratio, out->text, sizeof out->text);
 		out->role = above(f->bubble_ratio, 0.1);
 		break;
+	case COLUMN_REQUESTS: digits(f->requests_per_second, out); break;
+	case COLUMN_DOLLARS: digits(f->dollars_per_million_tokens, out); break;
 	case COLUMN_MEMORY:
 		form_text(FORM_PERCENT, f->memory_share, out->text, sizeof out->text);
 		out->bar = f->memory_share;
@@ -328,13 +341,14 @@ static int longest_name(const struct search *search)
 /* Names that are cut look alike, so they come before bars; of a training step the rate
  * says no more than its time. */
 static void fit_columns(const struct explorer *explorer, struct table_column *column,
-			int width)
+			int width, int name)
 {
 	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
+	int usual = serves && name < 26 ? (name > 16 ? name : 16) : 26;
 
 	memcpy(column, serves ? serving_columns : columns, sizeof columns);
 	if (!serves || width > 78)
-		column[COLUMN_PLAN].width = width > 110 ? 34 : 26;
+		column[COLUMN_PLAN].width = width > 110 ? 34 : usual;
 	if (width > 110)
 		column[COLUMN_MEMORY].width = 20;
 	if (width > 110)
@@ -358,9 +372,9 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 			       .context = search,
 			       .cell = cell };
 
-	fit_columns(explorer, fitting, rect.width);
 	if (search)
 		table.grown = longest_name(search);
+	fit_columns(explorer, fitting, rect.width, table.grown);
 	draw_head(explorer, canvas, rect);
 	if (!search || search->trouble[0] != '\0')
 		return;
