@@ -212,9 +212,11 @@ void serve_tail_goodput(const struct scenario *s, double least,
 	run_room(&run);
 	most = floor(fmin(out->goodput_concurrency,
 			  MOST_USERS * run_shares(&run, INFINITY, MOST_USERS)));
+	/* at a rate all of what the mean request gives, or nothing */
+	if (s->plan.serving.request_rate > 0 && serve_tail(s, &tail) && tail.meets)
+		return;
 	if (s->plan.serving.request_rate > 0)
-		most = serve_tail(s, &tail) && tail.meets ? out->goodput_concurrency
-							  : 0;
+		most = 0;
 	else
 		most = most_kept(&run, s, fmax(1, most), least);
 	out->goodput = out->goodput_concurrency = 0;
