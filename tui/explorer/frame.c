@@ -145,17 +145,23 @@ static bool is_narrow(const struct canvas *canvas)
 	return behind_tabs(canvas).width < 44;
 }
 
-/* The headline of a narrow screen: on the rule, in place of the name that the tabs tell
- * as well, and in the row below that. Returns the rows that it takes from the view. */
+/* The headline of a narrow screen: on the rule, in place of the name where the tabs
+ * tell it as well, and in the row below that. Returns the rows that it takes from the
+ * view. */
 static int draw_two_rows(const struct explorer *explorer, struct canvas *canvas,
 			 struct rect view)
 {
+	int used = 0;
+
 	if (!is_narrow(canvas) || explorer->view == VIEW_OVERVIEW)
 		return 0;
 	canvas_fill(canvas, (struct rect){ view.x - 1, 2, view.width + 2, 1 }, ' ',
 		    ROLE_DEFAULT);
+	if (!view_table[explorer->view].tab)
+		used = canvas_format(canvas, view.x, 2, view.width, ROLE_QUIET, "%s  ",
+				     view_table[explorer->view].name);
 	draw_headline_rows(explorer, canvas,
-			   (struct rect){ view.x, 2, view.width + 1, 2 });
+			   (struct rect){ view.x + used, 2, view.width - used + 1, 2 });
 	return 1;
 }
 
