@@ -52,9 +52,10 @@ void number_text(const struct explorer *explorer, const char *key, char *out,
  * another line what is left. */
 void draw_headline(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, struct rect more);
-/* The same in two rows of a narrow screen, each number always in the same one. */
-void draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
-			struct rect rect);
+/* The same in two rows of a narrow screen, each number always in the same one. Returns
+ * the columns that it takes of the first. */
+int draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect);
 /* The same in a column: label left, value and change at the right edge. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const char *label, const char *key);

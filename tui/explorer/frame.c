@@ -151,17 +151,18 @@ static bool is_narrow(const struct canvas *canvas)
 static int draw_two_rows(const struct explorer *explorer, struct canvas *canvas,
 			 struct rect view)
 {
-	int used = 0;
+	const char *name;
+	int used;
 
 	if (!is_narrow(canvas) || explorer->view == VIEW_OVERVIEW)
 		return 0;
 	canvas_fill(canvas, (struct rect){ view.x - 1, 2, view.width + 2, 1 }, ' ',
 		    ROLE_DEFAULT);
-	if (!view_table[explorer->view].tab)
-		used = canvas_format(canvas, view.x, 2, view.width, ROLE_QUIET, "%s  ",
-				     view_table[explorer->view].name);
-	draw_headline_rows(explorer, canvas,
-			   (struct rect){ view.x + used, 2, view.width - used + 1, 2 });
+	used = draw_headline_rows(explorer, canvas,
+				  (struct rect){ view.x, 2, view.width + 1, 2 });
+	name = view_table[explorer->view].name;
+	if (!view_table[explorer->view].tab && used + text_width(name) < view.width)
+		canvas_right(canvas, view.x, 2, view.width, ROLE_QUIET, name);
 	return 1;
 }
 

@@ -158,8 +158,8 @@ static int row_width(const struct explorer *explorer, int row, int most,
 	return width;
 }
 
-static void draw_row(const struct explorer *explorer, struct canvas *canvas,
-		     struct rect rect, int row, struct style style)
+static int draw_row(const struct explorer *explorer, struct canvas *canvas,
+		    struct rect rect, int row, struct style style)
 {
 	const struct headline *all = headlines_of(explorer);
 	int x = rect.x, most = MOST;
@@ -171,18 +171,19 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 	for (int i = 0; i < MOST && all[i].key; i++)
 		if (all[i].row == row && all[i].rank <= most)
 			x += put(explorer, canvas, x, rect.y + row, &all[i], style);
+	return x - rect.x;
 }
 
-void draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
-			struct rect rect)
+int draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
 {
 	enum { ALL = 60 };
 	struct style style = { rect.width < ALL ? 2 : 0, 2 };
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);
-		return;
+		return rect.width;
 	}
-	for (int row = 0; row < 2; row++)
-		draw_row(explorer, canvas, rect, row, style);
+	draw_row(explorer, canvas, rect, 1, style);
+	return draw_row(explorer, canvas, rect, 0, style);
 }

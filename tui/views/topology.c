@@ -312,7 +312,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	char domain[48] = "", text[512];
 
 	/* most domains are nodes */
-	if (layout->domain != layout->per_node)
+	if (layout->domain != layout->per_node && layout->world > 1)
 		snprintf(domain, sizeof domain, ", %lld per domain",
 			 (long long)layout->domain);
 	snprintf(text, sizeof text,
@@ -325,7 +325,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	/* the title has the counts too, but of domains */
 	if (text_width(text) > rect.width)
 		snprintf(text, sizeof text,
-			 "%lld per node%s; lit: %s (S)%s; in a box %s, between %s",
+			 "%s%lld per node%s; lit: %s (S)%s; in a box %s, between %s",
+			 layout->world == 1 ? "1 GPU, " : "",
 			 (long long)layout->per_node, domain, shown,
 			 layout->pools > 1 ? "; F f prefill" : "",
 			 link[LINK_DOMAIN].name, link[LINK_NETWORK].name);
