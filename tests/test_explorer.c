@@ -174,7 +174,7 @@ static void test_the_headline_never_leaves(void **state)
 	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
 		explorer_show(&s.explorer, (enum view_id)view);
 		stage_shows(&s, "71.5 GiB  35.9 s  bubble 7.3 %");
-		stage_shows(&s, "913 tok/s  exposed 6.43 s  $91.8 k");
+		stage_shows(&s, "913 tok/s/GPU  exposed 6.43 s  $91.8 k");
 	}
 	/* no number and no change gives way */
 	stage_type(&s, "5l");
@@ -189,12 +189,13 @@ static void test_the_headline_never_leaves(void **state)
 	stage_close(&s);
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "5");
-	stage_shows(&s, "71.5 GiB  step 35.9 s  913 tok/s  bubble 7.3 %");
+	stage_shows(&s, "71.5 GiB  step 35.9 s  913 tok/s/GPU  bubble 7.3 %");
 	/* what a change leaves no room for stands behind the tabs */
 	stage_type(&s, "l");
 	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
 		explorer_show(&s.explorer, (enum view_id)view);
-		stage_shows(&s, "43.6 GiB -39%v  step 44.5 s +24%^  736 tok/s -19%v");
+		stage_shows(&s,
+			    "43.6 GiB -39%v  step 44.5 s +24%^  736 tok/s/GPU -19%v");
 		stage_shows(&s, "$114 k +24%^");
 		stage_shows(&s, "bubble 4.6 % -2.6ptv");
 		stage_shows(&s, "exposed 14.4 s +123%^");

@@ -8,7 +8,8 @@
 /* As shown; the rank says what goes last where room is short. */
 struct headline {
 	const char *label, *key;
-	int bare; /* from this style on its unit has to tell it */
+	const char *per; /* behind its unit where its label is left out */
+	int bare;        /* from this style on its unit has to tell it */
 	int rank;
 	int row; /* of two on a narrow screen; below 0: in none */
 };
@@ -16,25 +17,26 @@ struct headline {
 enum { MOST = 7, NEVER = 9 };
 
 static const struct headline headlines[2][MOST] = {
-	{ { "", "total_bytes", NEVER, 1, 0 },
-	  { "step", "step_seconds", 2, 2, 0 },
-	  { "per GPU", "tokens_per_second_per_gpu", 1, 0, 1 },
-	  { "bubble", "bubble_ratio", NEVER, 3, 0 },
-	  { "exposed", "exposed_seconds", NEVER, 4, 1 },
-	  { "", "run_dollars", NEVER, 5, 1 },
-	  { "MFU", "mfu", NEVER, 6, -1 } },
-	{ { "", "total_bytes", NEVER, 1, 0 },
-	  { "TPOT", "tpot_seconds", NEVER, 2, 0 },
-	  { "per GPU", "output_tokens_per_second_per_gpu", 1, 0, 1 },
-	  { "TTFT", "ttft_seconds", NEVER, 3, 1 },
-	  { "", "dollars_per_million_tokens", NEVER, 4, 0 },
-	  { "per user", "output_tokens_per_second_per_user", NEVER, 5, -1 } },
+	{ { "", "total_bytes", NULL, NEVER, 1, 0 },
+	  { "step", "step_seconds", NULL, 2, 2, 0 },
+	  { "per GPU", "tokens_per_second_per_gpu", "/GPU", 1, 0, 1 },
+	  { "bubble", "bubble_ratio", NULL, NEVER, 3, 0 },
+	  { "exposed", "exposed_seconds", NULL, NEVER, 4, 1 },
+	  { "", "run_dollars", NULL, NEVER, 5, 1 },
+	  { "MFU", "mfu", NULL, NEVER, 6, -1 } },
+	{ { "", "total_bytes", NULL, NEVER, 1, 0 },
+	  { "TPOT", "tpot_seconds", NULL, NEVER, 2, 0 },
+	  { "per GPU", "output_tokens_per_second_per_gpu", "/GPU", 1, 0, 1 },
+	  { "TTFT", "ttft_seconds", NULL, NEVER, 3, 1 },
+	  { "", "dollars_per_million_tokens", NULL, NEVER, 4, 0 },
+	  { "per user", "output_tokens_per_second_per_user", NULL, NEVER, 5, -1 } },
 };
 
 /* How all of them are written: by the room alone, so that a key moves nothing. */
 struct style {
 	int bare; /* 0: all have their labels */
 	int gap;
+	bool terse; /* there is no room for what a unit is per */
 };
 
 static const struct headline *headlines_of(const struct explorer *explorer)
@@ -47,6 +49,13 @@ static const char *label_of(const struct headline *headline, struct style style)
 	return style.bare >= headline->bare ? "" : headline->label;
 }
 
+static const char *per_of(const struct headline *headline, struct style style)
+{
+	return headline->per && style.bare >= headline->bare && !style.terse
+		       ? headline->per
+		       : "";
+}
+
 static int width_of(const struct explorer *explorer, const struct headline *headline,
 		    struct style style)
 {
@@ -56,6 +65,7 @@ static int width_of(const struct explorer *explorer, const struct headline *head
 	change_text(explorer, headline->key, change, sizeof change, &role);
 	change_shorten(change);
 	return number_width(explorer, label_of(headline, style), headline->key) +
+	       text_width(per_of(headline, style)) +
 	       (change[0] != '\0' ? text_width(change) + 2 : 0) + style.gap;
 }
 
@@ -75,6 +85,8 @@ static int put(const struct explorer *explorer, struct canvas *canvas, int x, in
 	if (label[0] != '\0')
 		used = canvas_text(canvas, x, y, CANVAS_MAX, ROLE_LABEL, label) + 1;
 	used += canvas_text(canvas, x + used, y, CANVAS_MAX, kind, value);
+	used += canvas_text(canvas, x + used, y, CANVAS_MAX, kind,
+			    per_of(headline, style));
 	if (change[0] == '\0')
 		return used + style.gap;
 	used += 1 + canvas_text(canvas, x + used + 1, y, CANVAS_MAX, role, change);
@@ -83,11 +95,12 @@ static int put(const struct explorer *explorer, struct canvas *canvas, int x, in
 }
 
 /* In which of two lines each stands, the first ranks first: where there is room; what
- * has none in either is left out, with all of a higher rank. */
-static void place(const struct explorer *explorer, struct style style,
-		  const int room[2], int line[MOST], int used[2])
+ * has none in either is left out, with all of a higher rank. Returns how many stand. */
+static int place(const struct explorer *explorer, struct style style, const int room[2],
+		 int line[MOST], int used[2])
 {
 	const struct headline *all = headlines_of(explorer);
+	int count = 0;
 
 	used[0] = used[1] = 0;
 	for (int i = 0; i < MOST; i++)
@@ -101,10 +114,12 @@ static void place(const struct explorer *explorer, struct style style,
 			while (at < 2 && used[at] + width > room[at])
 				at++;
 			if (at == 2)
-				return;
+				return count;
 			line[i] = at;
 			used[at] += width;
+			count++;
 		}
+	return count;
 }
 
 /* At the right edge. */
@@ -133,14 +148,19 @@ void draw_headline(const struct explorer *explorer, struct canvas *canvas,
 {
 	enum { ALL = 140 };
 	const int room[2] = { rect.width, more.width };
-	struct style style = { room[0] + room[1] < ALL, 2 };
+	struct style style = { room[0] + room[1] < ALL, 2, false }, terse = style;
 	int line[MOST], used[2];
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);
 		return;
 	}
-	place(explorer, style, room, line, used);
+	terse.terse = true;
+	if (place(explorer, terse, room, line, used) >
+	    place(explorer, style, room, line, used)) {
+		style = terse;
+		place(explorer, style, room, line, used);
+	}
 	draw_line(explorer, canvas, rect, style, line, 0, used[0]);
 	draw_line(explorer, canvas, more, style, line, 1, used[1]);
 }
@@ -166,6 +186,7 @@ static int draw_row(const struct explorer *explorer, struct canvas *canvas,
 
 	if (row_width(explorer, row, most, style) > rect.width)
 		style.gap = 1;
+	style.terse = row_width(explorer, row, most, style) > rect.width;
 	while (most > 0 && row_width(explorer, row, most, style) > rect.width)
 		most--;
 	for (int i = 0; i < MOST && all[i].key; i++)
@@ -178,7 +199,7 @@ int draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
 	enum { ALL = 60 };
-	struct style style = { rect.width < ALL ? 2 : 0, 2 };
+	struct style style = { rect.width < ALL ? 2 : 0, 2, false };
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);
