@@ -169,7 +169,7 @@ static void test_rows_and_items_are_clicked(void **state)
 	vt_expect(vt, "plan 1: ");
 	assert_true(vt_find(vt, "plan 1: ", &row));
 	vt_expect(vt, "left out: ");
-	assert_true(vt_find(vt, "tok/s/GPU  bubble", &row));
+	assert_true(vt_find(vt, "tok/s/GPU  bubble  memory", &row));
 	vt_click(vt, row + 3, 60);
 	vt_expect_gone(vt, "plan 1: ");
 	vt_expect(vt, "Enter take");
