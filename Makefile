@@ -59,7 +59,7 @@ $(B)/%.o: %.c
 
 # Those that hold a whole step, its table of passes or its queue may have more, and no
 # more than now.
-LARGE_FRAMES = 163840:train/train 147456:serve/simulate 367616:serve/tail
+LARGE_FRAMES = 131072:train/train 147456:serve/simulate 367616:serve/tail
 $(patsubst %.c,$(B)/%.o,$(filter-out $(foreach large,$(LARGE_FRAMES),engine/$(lastword \
   $(subst :, ,$(large))).c),$(wildcard engine/*/*.c))): WARN += $(FRAME)
 $(foreach large,$(LARGE_FRAMES),$(eval $(B)/engine/$(lastword $(subst :, ,$(large))).o: \

@@ -137,7 +137,6 @@ static void check_plan(int stages, int pp)
 	assert_int_equal(split.virtual_stages, stages);
 	for (int k = 0; k < stages; k++) {
 		assert_int_equal(split.first[k + 1] - split.first[k], on_stage(k, 't'));
-		assert_int_equal(split.virtual_kind_layers[k][0], on_stage(k, 't'));
 		assert_true(on_stage(k, 'E') == 0 || split.embedding_stage == k);
 		assert_true(on_stage(k, 'L') == 0 || split.head_stage == k);
 		assert_true(on_stage(k, 'm') == 0 || split.mtp_stage == k);

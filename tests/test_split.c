@@ -33,10 +33,12 @@ static void check_complete(void)
 
 	assert_int_equal(split.first[0], 0);
 	for (int k = 0; k < split.virtual_stages; k++) {
+		int16_t count[MAX_LAYER_KINDS];
 		int here = 0;
 
+		split_count(&scenario.model, &split, k, count);
 		for (int kind = 0; kind < scenario.model.kinds; kind++)
-			here += split.virtual_kind_layers[k][kind];
+			here += count[kind];
 		assert_int_equal(here, split.first[k + 1] - split.first[k]);
 		assert_true(here >= 0);
 		total += here;
@@ -128,10 +130,12 @@ static double slowest(const double *weights)
 	double most = 0;
 
 	for (int k = 0; k < split.virtual_stages; k++) {
+		int16_t count[MAX_LAYER_KINDS];
 		double sum = 0;
 
+		split_count(&scenario.model, &split, k, count);
 		for (int kind = 0; kind < scenario.model.kinds; kind++)
-			sum += split.virtual_kind_layers[k][kind] * weights[kind];
+			sum += count[kind] * weights[kind];
 		sum += k == split.embedding_stage ? weights[scenario.model.kinds] : 0;
 		sum += k == split.head_stage ? weights[scenario.model.kinds + 1] : 0;
 		most = fmax(most, sum);
@@ -473,10 +477,12 @@ static void test_balanced_memory_is_the_optimum(void **state)
 		each_bytes = 0.05 * (rand() % 30);
 		assert_true(split_by_memory(&scenario, NULL, &cost, &split));
 		check_complete();
-		for (int k = 0; k < pp; k++)
-			fullest = fmax(fullest,
-				       stage_bytes(&scenario, k,
-						   split.virtual_kind_layers[k]));
+		for (int k = 0; k < pp; k++) {
+			int16_t count[MAX_LAYER_KINDS];
+
+			split_count(&scenario.model, &split, k, count);
+			fullest = fmax(fullest, stage_bytes(&scenario, k, count));
+		}
 		assert_close(fullest, least_fullest(layers, pp), 1e-8);
 	}
 }

@@ -47,24 +47,25 @@ static void check_parts(void)
 {
 	const unsigned char *behind =
 		(const unsigned char *)&split.first[split.virtual_stages + 1];
-	const unsigned char *counts =
-		(const unsigned char *)split.virtual_kind_layers[split.virtual_stages];
 
 	assert_true(split.virtual_stages < MAX_VIRTUAL);
 	assert_int_equal(*behind, UNTOUCHED);
-	assert_int_equal(*counts, UNTOUCHED);
 	assert_int_equal(split.virtual_stages, scenario.plan.pp * scenario.plan.vpp);
 	assert_int_equal(split.first[0], 0);
 	assert_int_equal(split.first[split.virtual_stages], scenario.model.layers);
 	for (int k = 0; k < split.virtual_stages; k++) {
-		int16_t count[MAX_LAYER_KINDS] = { 0 };
+		int16_t count[MAX_LAYER_KINDS] = { 0 }, told[MAX_LAYER_KINDS];
 
 		assert_true(split.first[k] <= split.first[k + 1]);
 		for (int i = split.first[k]; i < split.first[k + 1]; i++)
 			count[scenario.model.layer[i]]++;
+		memset(told, UNTOUCHED, sizeof told);
+		split_count(&scenario.model, &split, k, told);
 		for (int kind = 0; kind < scenario.model.kinds; kind++)
-			assert_int_equal(split.virtual_kind_layers[k][kind],
-					 count[kind]);
+			assert_int_equal(told[kind], count[kind]);
+		if (scenario.model.kinds < MAX_LAYER_KINDS)
+			assert_int_equal(*(unsigned char *)&told[scenario.model.kinds],
+					 UNTOUCHED);
 	}
 }
 

@@ -65,7 +65,7 @@ static void own(const struct asked *a, struct explanation *out, const char *symb
 /* "chunks.3.kinds.0.layers": counted by the split, as on a stage. */
 static double kind_layers(const struct asked *a)
 {
-	return explain_step(a)->split.virtual_kind_layers[a->chunk][a->kind];
+	return explain_layers_on(explain_step(a), a->chunk, a->kind);
 }
 
 const struct explain_node explain_chunk_kind[] = {
@@ -96,7 +96,7 @@ static void sum_layers(const struct asked *a, struct explanation *out,
 	for (int kind = 0; kind < a->scenario->model.kinds; kind++) {
 		char n[16], x[16];
 
-		if (step->split.virtual_kind_layers[k][kind] == 0 ||
+		if (explain_layers_on(step, k, kind) == 0 ||
 		    explain_value(a, "kinds.%d.%s", kind, member) == 0)
 			continue;
 		snprintf(n, sizeof n, "n%d", kind);

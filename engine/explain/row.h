@@ -176,6 +176,8 @@ void explain_mean(const struct asked *asked, struct explanation *out,
 void explain_chunk_times(const struct asked *asked, struct explanation *out,
 			 const char *member, const char *meaning);
 bool explain_runs_on(const struct step *step, int k, int stage);
+/* Layers of a kind on virtual stage k. */
+int explain_layers_on(const struct step *step, int k, int kind);
 double explain_scaled(const struct asked *asked, double seconds);
 void explain_attention_rate(const struct asked *asked, struct explanation *out);
 /* The model's parameters, all or those that a token meets. */

@@ -18,6 +18,14 @@ bool explain_runs_on(const struct step *step, int k, int stage)
 	       (mesh_copies(step->scenario) == 2 && step->stages - 1 - on == stage);
 }
 
+int explain_layers_on(const struct step *step, int k, int kind)
+{
+	int16_t count[MAX_LAYER_KINDS];
+
+	split_count(&step->scenario->model, &step->split, k, count);
+	return count[kind];
+}
+
 static double count_layers(const struct asked *a, int kind)
 {
 	const struct step *step = explain_step(a);
@@ -25,7 +33,7 @@ static double count_layers(const struct asked *a, int kind)
 
 	for (int k = 0; step && k < step->stages * step->chunks; k++)
 		if (explain_runs_on(step, k, a->stage))
-			count += step->split.virtual_kind_layers[k][kind];
+			count += explain_layers_on(step, k, kind);
 	return count;
 }
 

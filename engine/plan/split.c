@@ -24,25 +24,23 @@ int64_t split_chunks(const struct scenario *scenario)
 		       : 0;
 }
 
-/* Layers of each kind on each virtual stage. */
-static void count_kinds(const struct model *model, struct split *out)
+void split_count(const struct model *model, const struct split *split, int k,
+		 int16_t *count)
 {
-	for (int k = 0; k < out->virtual_stages; k++) {
-		int16_t *count = out->virtual_kind_layers[k];
+	int from = split->first[k], to = split->first[k + 1];
 
-		if (model->kinds == 1) {
-			count[0] = (int16_t)(out->first[k + 1] - out->first[k]);
-			continue;
-		}
-		memset(count, 0, (size_t)model->kinds * sizeof *count);
-		for (int i = out->first[k], end; i < out->first[k + 1]; i = end) {
-			int kind = model->layer[i];
+	if (model->kinds == 1) {
+		count[0] = (int16_t)(to - from);
+		return;
+	}
+	memset(count, 0, (size_t)model->kinds * sizeof *count);
+	for (int i = from, end; i < to; i = end) {
+		int kind = model->layer[i];
 
-			for (end = i; end < out->first[k + 1]; end++)
-				if (model->layer[end] != kind)
-					break;
-			count[kind] = (int16_t)(count[kind] + end - i);
-		}
+		for (end = i; end < to; end++)
+			if (model->layer[end] != kind)
+				break;
+		count[kind] = (int16_t)(count[kind] + end - i);
 	}
 }
 
@@ -178,7 +176,6 @@ static bool split_custom(const struct scenario *scenario, struct split *out)
 	out->head_stage = layout.head_stage;
 	if (layout.mtp_stage >= 0)
 		out->mtp_stage = layout.mtp_stage;
-	count_kinds(model, out);
 	return true;
 }
 
@@ -186,40 +183,29 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 		  struct split *out)
 {
 	const struct plan *plan = &scenario->plan;
-	bool done;
 
 	if (plan->split == SPLIT_CUSTOM)
 		return split_custom(scenario, out);
 	if (!start(scenario, split_chunks(scenario), out))
 		return false;
 	switch (plan->split) {
-	case SPLIT_EVEN: done = split_even(scenario, out); break;
+	case SPLIT_EVEN: return split_even(scenario, out);
 	case SPLIT_FIRST_LAST:
-		done = split_first_last(scenario, out->virtual_stages / (int)plan->pp,
+		return split_first_last(scenario, out->virtual_stages / (int)plan->pp,
 					out);
-		break;
 	case SPLIT_BALANCED:
-	case SPLIT_BALANCED_MEMORY: done = split_balance(scenario, weights, out); break;
+	case SPLIT_BALANCED_MEMORY: return split_balance(scenario, weights, out);
 	default:
-		if (scenario->stack.split_rule == SPLITS_BY_WEIGHTS) {
-			done = split_by_weights(scenario, out);
-			break;
-		}
-		done = split_even(scenario, out) ||
+		if (scenario->stack.split_rule == SPLITS_BY_WEIGHTS)
+			return split_by_weights(scenario, out);
+		return split_even(scenario, out) ||
 		       split_balance(scenario, weights, out);
-		break;
 	}
-	if (done)
-		count_kinds(&scenario->model, out);
-	return done;
 }
 
 bool split_by_memory(const struct scenario *scenario, const double *weights,
 		     const struct split_cost *cost, struct split *out)
 {
-	if (!start(scenario, split_chunks(scenario), out) ||
-	    !split_memory(scenario, weights, cost, out))
-		return false;
-	count_kinds(&scenario->model, out);
-	return true;
+	return start(scenario, split_chunks(scenario), out) &&
+	       split_memory(scenario, weights, cost, out);
 }

@@ -8,14 +8,17 @@
  * in model order: k = chunk * pp + place. Which pipeline stage that is says
  * schedule_stage() (place, but mirrored in the odd chunks of V-shaped schedules).
  * MTP layers and the head are on the last one, the embedding on the first,
- * unless a layout says otherwise. Only virtual_stages entries of the arrays, and
- * model.kinds counts of each, are written. */
+ * unless a layout says otherwise. Only virtual_stages + 1 entries of the array are
+ * written. */
 struct split {
 	int virtual_stages;
 	int16_t first[MAX_VIRTUAL + 1];
-	int16_t mtp_stage, head_stage, embedding_stage;            /* virtual */
-	int16_t virtual_kind_layers[MAX_VIRTUAL][MAX_LAYER_KINDS]; /* counts */
+	int16_t mtp_stage, head_stage, embedding_stage; /* virtual */
 };
+
+/* Layers of each of the model's kinds on virtual stage k, in model.kinds counts. */
+void split_count(const struct model *model, const struct split *split, int k,
+		 int16_t *count);
 
 /* What SPLIT_BALANCED_MEMORY balances: the bytes that the stage of virtual stage k
  * holds if each of its chunks had so many layers of each kind; never less with a layer

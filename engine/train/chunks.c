@@ -52,13 +52,14 @@ bool step_has_table(const struct step *step, int k)
 	       stage != schedule_stage(schedule, step->stages, split->head_stage);
 }
 
-static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
+static void sum_chunk(const struct step *step, int k, const int16_t *kind_layers,
+		      struct chunk_time *out)
 {
 	const struct model *m = &step->scenario->model;
 
 	clear_bytes(out, sizeof *out);
 	for (int kind = 0; kind < m->kinds; kind++) {
-		double count = step->split.virtual_kind_layers[k][kind];
+		double count = kind_layers[kind];
 
 		if (count > 0)
 			chunk_add_layer(out, &step->kind[kind], count);
@@ -178,11 +179,30 @@ static double late_seconds(const struct step *step, const struct chunk_time *t,
 	return sqrt(sqrt(h * h + g * g)) - gpu;
 }
 
-/* What virtual stage k takes, launching and traffic included; `times` are like it. */
-static void time_chunk(struct step *step, int k, double times, struct chunk_time *t,
+/* Virtual stages with the same layers and none of the model's ends: each knows the next
+ * one like it. */
+struct alike {
+	int first, last, times;
+	int16_t layers[MAX_LAYER_KINDS]; /* of each kind */
+};
+
+static struct alike one_alone(const struct step *step, int k)
+{
+	struct alike one;
+
+	one.first = one.last = k;
+	one.times = 1;
+	split_count(&step->scenario->model, &step->split, k, one.layers);
+	return one;
+}
+
+/* What each of them takes, launching and traffic included. */
+static void time_chunk(struct step *step, const struct alike *all, struct chunk_time *t,
 		       struct estimate *out)
 {
-	sum_chunk(step, k, t);
+	int k = all->first;
+
+	sum_chunk(step, k, all->layers, t);
 	if (step->pipeline.hides) {
 		t->exposed_forward += t->alone_forward;
 		t->exposed_backward += t->alone_backward;
@@ -191,7 +211,7 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 		t->exposed_forward += step->join_seconds;
 	if (k < step->stages * step->chunks - 1)
 		t->exposed_backward += step->join_seconds;
-	step_shard_traffic(step, times, t, out);
+	step_shard_traffic(step, all->times, t, out);
 	t->accumulate = accumulate_seconds(step, t);
 	t->weight_grad += t->accumulate;
 	double forward = t->forward + t->exposed_forward;
@@ -202,7 +222,7 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 	t->late_forward = late_seconds(step, t, t->host_forward, forward);
 	t->late_backward = late_seconds(step, t, t->host_backward, backward);
 	if (t->host_bytes > 0)
-		offload_traffic(step, times, t, out);
+		offload_traffic(step, all->times, t, out);
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
 	t->all_input_grad =
 		t->input_grad + t->recompute + t->exposed_backward + t->late_backward;
@@ -211,7 +231,9 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out)
 {
-	time_chunk(step, k, 1, time, out);
+	struct alike one = one_alone(step, k);
+
+	time_chunk(step, &one, time, out);
 }
 
 /* Its share of a stage's times: half where the schedule keeps two copies. */
@@ -228,42 +250,34 @@ static void add_to_stage(struct stage_work *to, const struct chunk_time *t,
 	to->recompute_flops += runs * t->again_flops;
 }
 
-/* `times` virtual stages like k on one stage. */
-static void place_on(struct step *step, int stage, int k, const struct chunk_time *t,
-		     double times)
+/* `times` of them on one stage. */
+static void place_on(struct step *step, int stage, const struct alike *all,
+		     const struct chunk_time *t, double times)
 {
 	int mirror = step->stages - 1 - stage, copies = mesh_copies(step->scenario);
-	const int16_t *layers = step->split.virtual_kind_layers[k];
 	double m = (double)step->micro_batches;
 
 	add_to_stage(&step->work[stage], t, times / copies, m);
-	step_add_layers(step, k, layers, times, &step->sum[stage]);
+	step_add_layers(step, all->first, all->layers, times, &step->sum[stage]);
 	if (copies == 2) {
 		add_to_stage(&step->work[mirror], t, times / copies, m);
-		step_add_layers(step, k, layers, times, &step->sum[mirror]);
+		step_add_layers(step, all->first, all->layers, times,
+				&step->sum[mirror]);
 	}
 }
 
-/* Virtual stages with the same layers and none of the model's ends: each knows the next
- * one like it. */
-struct alike {
-	int first, last, times;
-};
-
 enum { KINDS = 4 }; /* that are kept in mind */
 
-static bool same_layers(const struct step *step, int a, int b)
+static bool same_layers(const struct step *step, const struct alike *a,
+			const struct alike *b)
 {
-	const int16_t *x = step->split.virtual_kind_layers[a];
-	const int16_t *y = step->split.virtual_kind_layers[b];
-
 	for (int kind = 0; kind < step->scenario->model.kinds; kind++)
-		if (x[kind] != y[kind])
+		if (a->layers[kind] != b->layers[kind])
 			return false;
 	return true;
 }
 
-/* All virtual stages like `first`. */
+/* All virtual stages of a kind. */
 static void place(struct step *step, const struct alike *all, const int16_t *next,
 		  struct estimate *out)
 {
@@ -271,7 +285,7 @@ static void place(struct step *step, const struct alike *all, const int16_t *nex
 	bool several = all->times > step->stages;
 	struct chunk_time t;
 
-	time_chunk(step, all->first, all->times, &t, out);
+	time_chunk(step, all, &t, out);
 	if (several)
 		memset(count, 0, (size_t)step->stages * sizeof *count);
 	for (int i = all->first; i >= 0; i = i == all->last ? -1 : next[i]) {
@@ -286,27 +300,29 @@ static void place(struct step *step, const struct alike *all, const int16_t *nex
 		if (several)
 			count[stage]++;
 		else
-			place_on(step, stage, i, &t, 1);
+			place_on(step, stage, all, &t, 1);
 	}
 	for (int s = 0; several && s < step->stages; s++)
 		if (count[s] > 0)
-			place_on(step, s, all->first, &t, count[s]);
+			place_on(step, s, all, &t, count[s]);
 }
 
-/* The kind that virtual stage k belongs to, one forgotten for it if it is new. */
-static struct alike *kind_of(struct step *step, int k, struct alike *kind, int *kinds,
-			     const int16_t *next, struct estimate *out)
+/* The kind that this one belongs to, one forgotten for it if it is new. */
+static struct alike *kind_of(struct step *step, const struct alike *one,
+			     struct alike *kind, int *kinds, const int16_t *next,
+			     struct estimate *out)
 {
 	int seen = *kinds < KINDS ? *kinds : KINDS;
 	struct alike *new;
 
 	for (int i = 0; i < seen; i++)
-		if (same_layers(step, kind[i].first, k))
+		if (same_layers(step, &kind[i], one))
 			return &kind[i];
 	new = &kind[(*kinds)++ % KINDS];
 	if (*kinds > KINDS)
 		place(step, new, next, out);
-	*new = (struct alike){ k, k, 0 };
+	*new = *one;
+	new->times = 0;
 	return new;
 }
 
@@ -319,13 +335,13 @@ void step_chunks(struct step *step, struct estimate *out)
 	clear_bytes(step->sum, (size_t)step->stages * sizeof *step->sum);
 	clear_bytes(step->work, (size_t)step->stages * sizeof *step->work);
 	for (int k = 0; k < step->stages * step->chunks; k++) {
-		struct alike *all;
+		struct alike one = one_alone(step, k), *all;
 
 		if (is_end(&step->split, k)) {
-			place(step, &(struct alike){ k, k, 1 }, next, out);
+			place(step, &one, next, out);
 			continue;
 		}
-		all = kind_of(step, k, kind, &kinds, next, out);
+		all = kind_of(step, &one, kind, &kinds, next, out);
 		next[all->last] = (int16_t)k;
 		all->last = k;
 		all->times++;
@@ -338,11 +354,12 @@ void step_chunks(struct step *step, struct estimate *out)
 void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 		      double *recompute)
 {
+	struct alike one = one_alone(step, k);
 	struct stage_sum sum = { 0 };
 	struct chunk_time t;
 
-	step_add_layers(step, k, step->split.virtual_kind_layers[k], 1, &sum);
-	sum_chunk(step, k, &t);
+	step_add_layers(step, k, one.layers, 1, &sum);
+	sum_chunk(step, k, one.layers, &t);
 	*held_bytes = sum.saved_bytes;
 	*recompute = t.recompute;
 }

@@ -111,9 +111,10 @@ static void add_stages(struct figures *out, const struct scenario *s,
 	const int n = s->model.kinds;
 
 	for (int k = 0; k < split->virtual_stages; k++) {
-		const int16_t *count = split->virtual_kind_layers[k];
 		double weight = k == split->embedding_stage ? weights[n] : 0;
+		int16_t count[MAX_LAYER_KINDS];
 
+		split_count(&s->model, split, k, count);
 		weight += k == split->head_stage ? weights[n + 1] : 0;
 		for (int i = 0; i < n; i++) {
 			weight += count[i] * (weighed ? weights[i] : 1);
@@ -133,14 +134,15 @@ static void add_stages(struct figures *out, const struct scenario *s,
 /* What is not there is not written. */
 static void check_untouched(const struct scenario *s, const struct split *split)
 {
-	int16_t blank;
+	int16_t blank, count[MAX_LAYER_KINDS + 1];
 
 	memset(&blank, 0x55, sizeof blank);
+	memset(count, 0x55, sizeof count);
 	if (split->virtual_stages == MAX_VIRTUAL)
 		return;
 	assert_int_equal(split->first[split->virtual_stages + 1], blank);
-	assert_int_equal(split->virtual_kind_layers[split->virtual_stages][0], blank);
-	assert_int_equal(split->virtual_kind_layers[0][s->model.kinds], blank);
+	split_count(&s->model, split, 0, count);
+	assert_int_equal(count[s->model.kinds], blank);
 }
 
 static void add_layout(struct figures *out, const struct scenario *s,
