@@ -161,6 +161,30 @@ static void test_1f1b_as_simulated(void **state)
 	}
 }
 
+/* The last stage takes about as long as the slowest other one and a message there and
+ * back, or as much longer or shorter as a small share of it. */
+static void test_1f1b_that_its_last_stage_leads(void **state)
+{
+	(void)state;
+	seed = 12;
+	for (int round = 0; round < 3000; round++) {
+		int p = 2 + below(12), last = p - 1;
+		double most = 0, send, more;
+
+		equal(SCHEDULE_1F1B, p, 1, 1 + below(60));
+		vary(0.3, 0.4);
+		send = in.overlap_send ? in.send_seconds : 0;
+		for (int s = 0; s < last; s++)
+			most = fmax(most, in.forward[s] + in.input_grad[s] +
+						  in.weight_grad[s]);
+		more = most + 2 * send -
+		       (in.forward[last] + in.input_grad[last] + in.weight_grad[last]);
+		more += below(3) * between(-0.1, 0.1);
+		in.weight_grad[last] = fmax(0, in.weight_grad[last] + more);
+		compare(1e-10);
+	}
+}
+
 static void test_interleaved_as_simulated(void **state)
 {
 	(void)state;
@@ -721,6 +745,7 @@ int main(void)
 		cmocka_unit_test(test_floors_of_rounds_are_near),
 		cmocka_unit_test(test_equal_stages_give_the_closed_form),
 		cmocka_unit_test(test_1f1b_as_simulated),
+		cmocka_unit_test(test_1f1b_that_its_last_stage_leads),
 		cmocka_unit_test(test_interleaved_as_simulated),
 		cmocka_unit_test(test_interleaved_of_any_times),
 		cmocka_unit_test(test_which_interleaved_is_even),

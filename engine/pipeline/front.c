@@ -338,14 +338,34 @@ static double run_breadth(struct rounds *r, int64_t most)
 	return more + (more - less) * ((m - (double)most) / ((double)most - half));
 }
 
+/* One chunk, where the last stage takes longest by a message there and back: once it
+ * has begun it never waits. Of two backwards of the stage behind it, a stage gets the
+ * first, runs it and a forward, and hands that on before the second has begun. */
+static bool last_leads(const struct rounds *r, double *seconds)
+{
+	int last = r->stages - 1;
+	double each = r->forward[last] + r->backward[last];
+	double way = each + 2 * last * r->latency;
+
+	for (int s = 0; s < last; s++) {
+		double both = r->forward[s] + r->backward[s];
+
+		if (both + 2 * r->latency > each)
+			return false;
+		way += both;
+	}
+	*seconds = way + (double)(r->micro_batches - 1) * each;
+	return true;
+}
+
 double rounds_seconds(struct rounds *r)
 {
 	int64_t most = EFFORT / (r->stages * r->chunks);
 	bool one_group = r->group >= r->micro_batches;
-	double surplus;
+	double surplus, seconds;
 
 	if (r->chunks == 1)
-		return run(r);
+		return last_leads(r, &seconds) ? seconds : run(r);
 	most = lower(higher(most, 4 * r->stages), MAX_DELAY);
 	if (one_group && r->micro_batches > most && !rounds_are_even(r))
 		return run_breadth(r, most);
