@@ -52,11 +52,11 @@ static double maximum_launches(const struct graph_context *c,
 static double quantise_launches(const struct graph_context *c,
 				const struct graph_operator *op, bool backward)
 {
-	double each =
-		tensor_launches(&c->scenario->plan) + maximum_launches(c, op, backward);
+	double each;
 
 	if (op->quantise_bytes <= 0)
 		return 0;
+	each = tensor_launches(&c->scenario->plan) + maximum_launches(c, op, backward);
 	return op->groups * each + (backward ? op->draws * small_launches : 0);
 }
 
@@ -88,10 +88,10 @@ static bool fuses_preprocess(const struct plan *plan)
 }
 
 /* Of the scopes that a layer is captured in by parts, the one of an operator. */
-static enum graph_scope scope_of(const struct graph_context *c,
-				 const struct layer_kind *kind,
+static enum graph_scope scope_of(const struct graph_context *c, int k,
 				 const struct graph *graph, int i)
 {
+	const struct layer_kind *kind = &c->scenario->model.kind[k];
 	const struct graph_operator *op = &graph->item[i];
 	bool shared = op->modules & 1u << MODULE_SHARED_EXPERTS;
 
@@ -169,8 +169,6 @@ void graph_count_host(const struct graph_context *c, int k, int from,
 
 	for (int i = from; i < graph->count; i++) {
 		struct graph_operator *op = &graph->item[i];
-		enum graph_scope scope =
-			scope_of(c, &c->scenario->model.kind[k], graph, i);
 
 		op->host_forward = op->host_backward = 0;
 		/* nothing to launch in a compiled program, or in a captured step */
@@ -178,7 +176,8 @@ void graph_count_host(const struct graph_context *c, int k, int from,
 			continue;
 		if (op->kind == OPERATOR_ROUTER)
 			count_router(c, op);
-		else if (!is_captured(c, scope))
+		else if (plan->cuda_graphs != GRAPHS_PARTIAL ||
+			 !is_captured(c, scope_of(c, k, graph, i)))
 			count(c, op);
 	}
 }

@@ -27,12 +27,6 @@ static const struct policy policies[REMAT_COUNT] = {
 	[REMAT_MINIMAL_OFFLOADED] = { 0, QKV | OUT | MLP_IN | MLP_OUT },
 };
 
-bool step_has_policy(const struct plan *plan)
-{
-	return plan->recompute == RECOMPUTE_SELECTIVE &&
-	       plan->remat_policy != REMAT_MODULES;
-}
-
 _Static_assert((int)TENSOR_QKV == REMAT_QKV + 1 &&
 		       (int)TENSOR_MLP_OUT == REMAT_MLP_OUT + 1,
 	       "remat_kept and remat_sent name tensors in the order of the graph's");

@@ -125,7 +125,11 @@ void step_cost(struct step *step, int part, struct graph *graph,
 	       struct part_costs *known, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
 /* Whether a named policy says what layers keep. */
-bool step_has_policy(const struct plan *plan);
+static inline bool step_has_policy(const struct plan *plan)
+{
+	return plan->recompute == RECOMPUTE_SELECTIVE &&
+	       plan->remat_policy != REMAT_MODULES;
+}
 /* Whether it computes the operator again; and what it holds of it, here and on the host
  * (op->held_bytes, op->away_bytes). */
 bool step_policy_recomputes(const struct plan *plan, const struct graph_operator *op);
