@@ -5,14 +5,14 @@
 
 void order_enter(const struct order *order, int stage, int segment, struct cursor *at)
 {
-	struct segment list[MAX_SEGMENTS] = { { 0 } };
+	struct segment list[MAX_SEGMENTS];
+	int count = order->rule->segments(order, stage, list);
 
-	order->rule->segments(order, stage, list);
-	while (segment < MAX_SEGMENTS && list[segment].times <= 0)
+	while (segment < count && list[segment].times <= 0)
 		segment++;
 	at->at.in.segment = segment;
-	at->at.in.left = segment < MAX_SEGMENTS ? list[segment].times : 0;
-	at->at.in.pattern = segment < MAX_SEGMENTS ? list[segment].pattern : "";
+	at->at.in.left = segment < count ? list[segment].times : 0;
+	at->at.in.pattern = segment < count ? list[segment].pattern : "";
 	at->at.in.next = at->at.in.pattern;
 }
 
@@ -59,13 +59,14 @@ void order_start(const struct order *order, int stage, struct cursor *out)
 static int segment_times(const struct order *order, int stage, int segment,
 			 int micro_batches)
 {
-	struct segment whole[MAX_SEGMENTS] = { { 0 } }, less[MAX_SEGMENTS] = { { 0 } };
+	struct segment whole[MAX_SEGMENTS], less[MAX_SEGMENTS];
 	struct order shorter = *order;
+	int count;
 
 	shorter.micro_batches -= micro_batches;
-	order->rule->segments(order, stage, whole);
+	count = order->rule->segments(order, stage, whole);
 	order->rule->segments(&shorter, stage, less);
-	for (int i = 0; i < MAX_SEGMENTS; i++)
+	for (int i = 0; i < count; i++)
 		if (i != segment && whole[i].times != less[i].times &&
 		    (whole[i].times > 0 || less[i].times > 0))
 			return -1;
@@ -79,8 +80,7 @@ static int repeats_in_segment(const struct order *order, int stage,
 	int times = before->at.in.left - now->at.in.left, more;
 
 	if (before->at.in.segment != now->at.in.segment ||
-	    before->at.in.next != now->at.in.next || times <= 0 ||
-	    now->at.in.segment >= MAX_SEGMENTS)
+	    before->at.in.next != now->at.in.next || times <= 0 || now->at.in.left == 0)
 		return 0;
 	more = (now->at.in.left - 1) / times;
 	/* one of them, and all of them */

@@ -57,8 +57,8 @@ struct cursor {
 };
 
 struct order_rule {
-	/* Up to MAX_SEGMENTS of them; some may have no times. */
-	void (*segments)(const struct order *, int stage, struct segment *);
+	/* Up to MAX_SEGMENTS of them, and how many; some may have no times. */
+	int (*segments)(const struct order *, int stage, struct segment *);
 	/* Or passes, a letter as in a pattern for each: where they start on a stage,
 	 * slots from an item to the next, and what changes behind each unit of
 	 * order->unit items. */

@@ -21,32 +21,33 @@ static struct dual dual_at(const struct order *order, int s)
 
 /* The eight phases of DeepSeek's DualPipe with m micro-batches in each direction; the
  * second half of the sixth puts its weight gradients off. */
-static void dual_phases(const struct order *order, int s, struct segment *out)
+static int dual_phases(const struct order *order, int s, struct segment *out)
 {
-	/* each for way 0 as chunk 0, and as chunk 1 */
-	static const char *const pattern[10][2] = {
-		{ "F0", "F1" },
-		{ "F0F1", "F1F0" },
-		{ "I1W?F1", "I0W?F0" },
-		{ "F0B1P1B0", "F1B0P0B1" },
-		{ "P0B1P1B0", "P1B0P0B1" },
-		{ "B1P1B0", "B0P0B1" },
-		{ "B1B0", "B0B1" },
-		{ "B1I0", "B0I1" },
-		{ "I1I0", "I0I1" },
-		{ "W?I0", "W?I1" },
+	/* with way 0 as chunk 0, and as chunk 1 */
+	static const char *const patterns[2][10] = {
+		{ "F0", "F0F1", "I1W?F1", "F0B1P1B0", "P0B1P1B0", "B1P1B0", "B1B0",
+		  "B1I0", "I1I0", "W?I0" },
+		{ "F1", "F1F0", "I0W?F0", "F1B0P0B1", "P1B0P0B1", "B0P0B1", "B0B1",
+		  "B0I1", "I0I1", "W?I1" },
 	};
 	struct dual d = dual_at(order, s);
+	const char *const *pattern = patterns[d.far];
 	int n = d.outer + d.inner, steady = order_each(order) - 2 * n + d.inner;
 	/* the innermost has its first pair one after the other */
 	int apart = d.outer == 0 && steady > 0;
-	int times[10] = { 2 * d.outer,    d.inner, d.outer,     apart,
-			  steady - apart, d.outer, d.inner / 2, d.inner % 2,
-			  d.inner / 2,    d.outer };
 
-	for (int i = 0; i < 10; i++)
-		out[i] = (struct segment){ pattern[i][d.far], times[i] };
+	out[0] = (struct segment){ pattern[0], 2 * d.outer };
+	out[1] = (struct segment){ pattern[1], d.inner };
+	out[2] = (struct segment){ pattern[2], d.outer };
+	out[3] = (struct segment){ pattern[3], apart };
+	out[4] = (struct segment){ pattern[4], steady - apart };
+	out[5] = (struct segment){ pattern[5], d.outer };
+	out[6] = (struct segment){ pattern[6], d.inner / 2 };
+	out[7] = (struct segment){ pattern[7], d.inner % 2 };
+	out[8] = (struct segment){ pattern[8], d.inner / 2 };
+	out[9] = (struct segment){ pattern[9], d.outer };
 	out[10] = (struct segment){ "W?", d.inner };
+	return 11;
 }
 
 /* Those of the third phase are done at once; then the sixth takes turns, beginning with

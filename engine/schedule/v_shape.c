@@ -8,7 +8,7 @@ static int most(int a, int b)
 }
 
 /* Fewer than 2p - 1 micro-batches keep the order of more. */
-static void zb_v(const struct order *order, int s, struct segment *out)
+static int zb_v(const struct order *order, int s, struct segment *out)
 {
 	int p = order->stages, m = most(order->micro_batches, 2 * p - 1);
 
@@ -21,6 +21,7 @@ static void zb_v(const struct order *order, int s, struct segment *out)
 	out[6] = (struct segment){ "I0W0", p - s };
 	out[7] = (struct segment){ "W1", s };
 	out[8] = (struct segment){ "W0", s };
+	return 9;
 }
 
 /* A building block: slots of one pass at which the first micro-batch's passes start

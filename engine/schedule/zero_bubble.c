@@ -11,7 +11,7 @@ static int least(int a, int b)
 /* Weight gradients are put off until they fill the tail. Stage s runs `ahead` forwards
  * before its first backward and keeps `behind` weight gradients back, so that every
  * stage holds ahead + behind micro-batches: p in H1, 2p - 1 in H2. */
-static void by_hand(int m, int ahead, int behind, struct segment *out)
+static int by_hand(int m, int ahead, int behind, struct segment *out)
 {
 	int first = least(ahead, m), beside = m - first;
 
@@ -21,38 +21,40 @@ static void by_hand(int m, int ahead, int behind, struct segment *out)
 	out[3] = (struct segment){ "I0", least(behind, m) - beside };
 	out[4] = (struct segment){ "I0W0", m - (behind > beside ? behind : beside) };
 	out[5] = (struct segment){ "W0", least(behind, m) };
+	return 6;
 }
 
-static void zb_h1(const struct order *order, int s, struct segment *out)
+static int zb_h1(const struct order *order, int s, struct segment *out)
 {
-	by_hand(order->micro_batches, order->stages - s, s, out);
+	return by_hand(order->micro_batches, order->stages - s, s, out);
 }
 
-static void zb_h2(const struct order *order, int s, struct segment *out)
+static int zb_h2(const struct order *order, int s, struct segment *out)
 {
-	by_hand(order->micro_batches, 2 * (order->stages - s) - 1, 2 * s, out);
+	return by_hand(order->micro_batches, 2 * (order->stages - s) - 1, 2 * s, out);
 }
 
 /* Forwards and input gradients of 1F1B with one forward ahead on the last stage and
  * `slope` more on each stage before it. The paper's search keeps this order and puts
  * weight gradients where a stage would wait, or where room is needed. */
-static void by_rule(const struct order *order, int s, int slope, struct segment *out)
+static int by_rule(const struct order *order, int s, int slope, struct segment *out)
 {
 	int m = order->micro_batches, ahead = 1 + slope * (order->stages - 1 - s);
 
 	out[0] = (struct segment){ "F0", least(ahead, m) - 1 };
 	out[1] = (struct segment){ "F0I0", m - least(ahead, m) + 1 };
 	out[2] = (struct segment){ "I0", least(ahead, m) - 1 };
+	return 3;
 }
 
-static void zb_1p(const struct order *order, int s, struct segment *out)
+static int zb_1p(const struct order *order, int s, struct segment *out)
 {
-	by_rule(order, s, 1, out);
+	return by_rule(order, s, 1, out);
 }
 
-static void zb_2p(const struct order *order, int s, struct segment *out)
+static int zb_2p(const struct order *order, int s, struct segment *out)
 {
-	by_rule(order, s, 2, out);
+	return by_rule(order, s, 2, out);
 }
 
 /* In memory of 1F1B. */
