@@ -108,6 +108,30 @@ static void test_a_search_can_be_left_at_any_time(void **state)
 	worker_free(NULL);
 }
 
+static void test_less_memory_by_the_same_lists(void **state)
+{
+	static struct planner_result one;
+
+	(void)state;
+	begin_large(1);
+	problem.strict = true;
+	for (int threads = 1; threads <= 4; threads += 3) {
+		struct worker *worker;
+
+		problem.reserve = 0.05;
+		worker = worker_start(&problem, threads);
+		assert_non_null(worker);
+		for (; problem.reserve < 0.9; problem.reserve += 0.2) {
+			alone(&one);
+			while (worker_step(worker, 0.002)) {
+			}
+			check_same(worker_result(worker), &one);
+			worker_lessen(worker, problem.reserve + 0.2);
+		}
+		worker_free(worker);
+	}
+}
+
 static void test_any_plan_ends_it(void **state)
 {
 	struct worker *worker;
@@ -130,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_change_nothing),
 		cmocka_unit_test(test_a_search_can_be_left_at_any_time),
+		cmocka_unit_test(test_less_memory_by_the_same_lists),
 		cmocka_unit_test(test_any_plan_ends_it),
 	};
 

@@ -114,6 +114,15 @@ struct worker *worker_start(const struct planner_problem *problem, int threads)
 	return worker;
 }
 
+void worker_lessen(struct worker *worker, double reserve)
+{
+	memset(&worker->result, 0, sizeof worker->result);
+	for (int i = 0; i < worker->parts; i++) {
+		planner_lessen(worker->part[i].planner, reserve);
+		worker->part[i].done = false;
+	}
+}
+
 void worker_free(struct worker *worker)
 {
 	if (!worker)

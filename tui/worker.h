@@ -15,6 +15,9 @@ struct worker;
 /* As many threads as there are processors, if threads is 0. NULL if memory runs out.
  * The problem is copied. */
 struct worker *worker_start(const struct planner_problem *problem, int threads);
+/* The same search again, once it is done, with more memory in reserve: nothing is
+ * listed twice. */
+void worker_lessen(struct worker *worker, double reserve);
 /* Works for about this long; false once all is known, or memory ran out. */
 bool worker_step(struct worker *worker, double seconds);
 /* As far as it is known; valid until the next step. */

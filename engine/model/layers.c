@@ -85,6 +85,8 @@ int64_t model_kind_layers(const struct model *model, int kind)
 {
 	int64_t count = 0;
 
+	if (model->kinds == 1)
+		return model->layers;
 	for (int64_t i = 0; i < model->layers; i++)
 		count += model->layer[i] == kind;
 	return count;

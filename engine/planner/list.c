@@ -94,12 +94,18 @@ static int by_bound(const void *a, const void *b)
 	return order ? order : compare(x->index, y->index);
 }
 
+void search_sort(struct planner *p)
+{
+	if (p->nodes > 1)
+		qsort(p->node, (size_t)p->nodes, sizeof *p->node, by_bound);
+}
+
 static void finish(struct planner *p)
 {
 	p->listed = true;
-	p->closed_by_lists = search_closed(&p->result.counts);
-	if (p->nodes > 1)
-		qsort(p->node, (size_t)p->nodes, sizeof *p->node, by_bound);
+	p->of_lists = p->result.counts;
+	p->closed_by_lists = search_closed(&p->of_lists);
+	search_sort(p);
 }
 
 bool search_root(struct planner *p)

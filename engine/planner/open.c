@@ -205,13 +205,13 @@ static void bound_shapes(struct planner *p)
 
 /* Whether the shapes and states that break no rule here are too slow or too large,
  * whatever the mode: most nodes are, and then no mode need be costed. */
-static bool node_is_hopeless(struct planner *p, const struct node *node, double plans)
+static bool node_is_hopeless(struct planner *p, struct node *node, double plans)
 {
 	const struct scenario *s = &p->trial->scenario;
 	const struct options *shapes = &p->option[ROLE_SHAPE];
 	const struct train_bound *bound = &p->outers[node->outer];
 	struct bound_bytes nothing = { 0 };
-	double seconds = INFINITY, bytes;
+	double seconds = INFINITY, bytes, score;
 
 	bound_states(p, bound);
 	for (int i = 0; i < shapes->count; i++)
@@ -219,12 +219,14 @@ static bool node_is_hopeless(struct planner *p, const struct node *node, double 
 			       train_bound_pipeline(bound, &shapes->item[i].shape));
 	seconds = train_bound_scaled(s, seconds + p->least.ends);
 	bytes = train_bound_bytes(bound, &p->least.bytes, &nothing);
+	score = objective_of_step(p->problem.objective, s, seconds, bytes);
+	node->known_bytes = bytes;
+	node->known_bound = score;
 	if (bytes > search_limit(p, s)) {
 		p->result.counts.too_large += plans;
 		return true;
 	}
-	if (objective_of_step(p->problem.objective, s, seconds, bytes) >
-	    search_worst(p)) {
+	if (score > search_worst(p)) {
 		p->result.counts.bounded += plans;
 		return true;
 	}
@@ -241,13 +243,14 @@ static bool mode_is_hopeless(struct planner *p, const struct option *mode, doubl
 	double seconds = train_bound_scaled(s, train_bound_work(&mode->bound, any) +
 						       p->least.ends);
 	double bytes = train_bound_bytes(&mode->bound, &p->least.bytes, &nothing);
+	double score = objective_of_step(p->problem.objective, s, seconds, bytes);
 
 	if (bytes > search_limit(p, s)) {
 		counts->too_large += plans;
 		return true;
 	}
-	if (objective_of_step(p->problem.objective, s, seconds, bytes) >
-	    search_worst(p)) {
+	if (score > search_worst(p)) {
+		p->known = lesser(p->known, score);
 		counts->bounded += plans;
 		return true;
 	}
@@ -270,11 +273,15 @@ static void push_pair(struct planner *p, int shape, int mode)
 	pair.bound = objective_of_step(
 		p->problem.objective, s,
 		train_bound_scaled(s, pair.pipeline + p->least.ends), bytes);
+	if (pair.bound <= search_worst(p) &&
+	    train_bound_exceeds(bound, &p->least.bytes, &pair.activations,
+				search_limit(p, s))) {
+		counts->too_large += states;
+		return;
+	}
+	p->known = lesser(p->known, pair.bound);
 	if (pair.bound > search_worst(p))
 		counts->bounded += states;
-	else if (train_bound_exceeds(bound, &p->least.bytes, &pair.activations,
-				     search_limit(p, s)))
-		counts->too_large += states;
 	else if (search_grow(p, (void **)&p->pair_list, p->pairs, &p->pair_capacity,
 			     sizeof pair))
 		p->pair_list[p->pairs++] = pair;
@@ -329,20 +336,22 @@ static double list_inside(struct planner *p)
 }
 
 /* Those that may be wanted, best bound first. */
-static void list_pairs(struct planner *p, const struct node *node)
+static void list_pairs(struct planner *p, struct node *node)
 {
 	struct options *modes = &p->option[ROLE_MODE];
 
 	/* tied ends weigh more on a single stage, as the outer bound has them */
 	if (!train_bound_holds_same(&p->outers[node->outer], &modes->item[0].bound))
 		bound_states(p, &modes->item[0].bound);
+	p->known = INFINITY;
 	for (int mode = 0; mode < modes->count; mode++)
 		push_pairs(p, mode);
+	node->known_bound = larger(node->known_bound, p->known);
 	if (p->pairs > 1)
 		qsort(p->pair_list, (size_t)p->pairs, sizeof *p->pair_list, by_bound);
 }
 
-void search_open(struct planner *p, const struct node *node)
+void search_open(struct planner *p, struct node *node)
 {
 	struct scenario *s = &p->trial->scenario;
 	bool all = p->problem.exhaustive || !p->trains;

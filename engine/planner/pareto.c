@@ -100,6 +100,11 @@ bool pareto_next(struct pareto *pareto, struct planner_problem *out)
 	return true;
 }
 
+bool pareto_lessens(const struct pareto *pareto)
+{
+	return pareto->kind == PARETO_MEMORY && pareto->count > 0;
+}
+
 static void add(struct pareto *pareto, const struct planner_found *found, double gpus)
 {
 	if (pareto->count == MAX_FRONT) {

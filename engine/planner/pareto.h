@@ -45,6 +45,9 @@ enum pareto_kind pareto_usual(const struct planner_problem *problem);
 void pareto_begin(struct pareto *pareto, enum pareto_kind kind,
 		  const struct planner_problem *problem);
 bool pareto_next(struct pareto *pareto, struct planner_problem *out);
+/* Whether the next search is the one before with more memory in reserve
+ * (planner_lessen()). */
+bool pareto_lessens(const struct pareto *pareto);
 void pareto_take(struct pareto *pareto, const struct planner_problem *problem,
 		 const struct planner_result *result);
 /* The scenario of a point. */

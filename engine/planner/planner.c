@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/planner/search.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
@@ -280,7 +281,7 @@ static bool nothing_more(const struct planner *p, const struct node *node)
 
 static void next_node(struct planner *p, int *budget)
 {
-	const struct node *node = &p->node[p->next];
+	struct node *node = &p->node[p->next];
 	enum { OPENING = 2 }; /* in plans */
 
 	if (nothing_more(p, node)) {
@@ -334,6 +335,25 @@ bool planner_step(struct planner *p, int estimates)
 	return !r->done && !r->failed;
 }
 
+void planner_lessen(struct planner *p, double reserve)
+{
+	p->problem.reserve = reserve;
+	p->next = p->first;
+	p->inside = false;
+	p->result = (struct planner_result){ .counts = p->of_lists };
+	p->expected = INFINITY;
+	search_set_worst(p);
+	if (p->borrowed)
+		return;
+	for (int i = 0; i < p->nodes; i++) {
+		struct node *node = &p->node[i];
+
+		node->bound = larger(node->bound, node->known_bound);
+		node->bytes = larger(node->bytes, node->known_bytes);
+	}
+	search_sort(p);
+}
+
 struct planner *search_copy(const struct planner *planner)
 {
 	struct planner *part = malloc(sizeof *part);
@@ -360,7 +380,9 @@ int planner_split(struct planner *planner, struct planner **parts, int count)
 		if (!part)
 			break;
 		part->next = planner->next + made + 1;
+		part->first = made + 1;
 		memset(&part->result, 0, sizeof part->result);
+		memset(&part->of_lists, 0, sizeof part->of_lists);
 		search_set_worst(part);
 		part->result.progress = planner->result.progress;
 		parts[made++] = part;

@@ -163,6 +163,10 @@ struct planner *planner_start(const struct planner_problem *problem);
 /* Estimate up to `estimates` plans; false once all is known, or memory ran out. */
 bool planner_step(struct planner *planner, int estimates);
 const struct planner_result *planner_result(const struct planner *planner);
+/* Once it is done: the same search from the start with more memory in reserve, by the
+ * lists that are there, whose bounds have become what was found out of each node. Of
+ * several searchers that which was split comes first. */
+void planner_lessen(struct planner *planner, double reserve);
 void planner_free(struct planner *planner);
 
 /* --- several searchers of one problem, each on a thread of its own --- */

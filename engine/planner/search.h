@@ -74,6 +74,8 @@ struct pair {
 struct node {
 	double bound; /* of the score */
 	double bytes; /* at least */
+	/* the same once it was opened, of what was not too large then; 0 before */
+	double known_bound, known_bytes;
 	uint32_t index;
 	int outer; /* its outer choice's bound, of planner->outers */
 	uint8_t choice[MAX_AXES];
@@ -105,6 +107,7 @@ struct planner {
 	int level;
 	bool listed, costed;
 	double closed_by_lists; /* candidates that are no node */
+	struct planner_counts of_lists;
 	uint8_t choice[MAX_AXES];
 	struct inner given, relaxed; /* a node's bound is that of the relaxed plan */
 	struct train_bound outer;
@@ -112,8 +115,8 @@ struct planner {
 	int outer_count, outer_capacity;
 
 	int nodes, capacity, next;
-	int stride;    /* to the next node that is this searcher's */
-	bool borrowed; /* the nodes belong to another one */
+	int first, stride; /* node that is this searcher's, and to the next one */
+	bool borrowed;     /* the nodes belong to another one */
 	struct node *node;
 
 	/* the node at work */
@@ -123,6 +126,7 @@ struct planner {
 	struct layer_cost *cost;   /* trial->parts for each mode */
 	int costs;                 /* there is room for */
 	struct train_states least; /* of any option */
+	double known; /* the least bound of its pairs that are not too large */
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
 	bool dealt;   /* the pair's stages are; for states alike */
@@ -152,8 +156,9 @@ int search_broken(const struct planner *planner, const struct rule_list *rules,
 		  const struct facts *facts);
 void search_reject(struct planner *planner, int row, double candidates);
 
-/* list.c: nodes with their bounds. */
+/* list.c: nodes with their bounds, and in their order. */
 void search_list(struct planner *planner, int *budget);
+void search_sort(struct planner *planner);
 /* What holds of all plans alike; false if none is legal. Bounds are of the relaxed
  * plan, rules of the given one. */
 bool search_root(struct planner *planner);
@@ -168,7 +173,7 @@ int search_fix(struct planner *planner);
 bool search_menu(struct planner *planner);
 /* open.c: the options of a node, and their pairs of shape and mode, best bound first.
  */
-void search_open(struct planner *planner, const struct node *node);
+void search_open(struct planner *planner, struct node *node);
 void search_get(const struct plan *plan, struct inner *out);
 void search_put(const struct inner *inner, enum role role, struct plan *plan);
 /* serve.c: the bounds of a server's node. False where it is another name of one that is

@@ -134,22 +134,33 @@ static void show_progress(struct search *search, const struct planner_result *re
 		      first ? "searching" : doing, best);
 }
 
-/* One search to its end, with progress for a person who waits; doing is the question
- * that it belongs to, NULL for the search itself. False without memory and where it was
- * interrupted, with what is known by then in out. */
-static bool solve(struct search *search, const struct planner_problem *problem,
-		  const char *doing, struct planner_result *out)
+static struct worker *start(const struct search *search,
+			    const struct planner_problem *problem)
 {
-	struct worker *worker =
-		interrupted ? NULL : worker_start(problem, search->asked->threads);
-	bool good;
+	return interrupted ? NULL : worker_start(problem, search->asked->threads);
+}
 
+/* A search to its end, with progress for a person who waits; doing is the question that
+ * it belongs to, NULL for the search itself. False where it was interrupted, with what
+ * is known by then in out, and without a worker. */
+static bool finish(struct search *search, struct worker *worker, const char *doing,
+		   struct planner_result *out)
+{
 	if (!worker)
 		return false;
 	while (!interrupted && worker_step(worker, slice_seconds))
 		show_progress(search, worker_result(worker), doing);
 	*out = *worker_result(worker);
-	good = out->done && certify(search, worker, problem, &search->error);
+	return out->done;
+}
+
+static bool solve(struct search *search, const struct planner_problem *problem,
+		  const char *doing, struct planner_result *out)
+{
+	struct worker *worker = start(search, problem);
+	bool good = finish(search, worker, doing, out) &&
+		    certify(search, worker, problem, &search->error);
+
 	worker_free(worker);
 	return good;
 }
@@ -191,14 +202,24 @@ static bool ask_front(struct search *search)
 {
 	if (search->asked->front == PARETO_COUNT)
 		return true;
+	struct worker *worker = NULL;
+
 	pareto_begin(&search->front, search->asked->front, &search->problem);
 	while (pareto_next(&search->front, &search->next)) {
-		if (!solve(search, &search->next, "front", &search->answer))
-			return false;
+		if (worker && pareto_lessens(&search->front)) {
+			worker_lessen(worker, search->next.reserve);
+		} else {
+			worker_free(worker);
+			worker = start(search, &search->next);
+		}
+		if (!finish(search, worker, "front", &search->answer))
+			break;
 		pareto_take(&search->front, &search->next, &search->answer);
 	}
-	search->extra.front = &search->front;
-	return true;
+	worker_free(worker);
+	if (search->front.done)
+		search->extra.front = &search->front;
+	return search->front.done;
 }
 
 static bool ask_robust(struct search *search)
