@@ -393,6 +393,19 @@ static void set_rates(const struct scenario *scenario, struct graph_context *out
 	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 }
 
+/* Frozen weights that no product takes as they are stored are written out before each:
+ * bytes that it reads and writes of one. */
+static double weight_pass(const struct plan *plan, double width)
+{
+	if (plan->lora_rank < 1)
+		return 0;
+	if (plan->frozen_format == FROZEN_NF4)
+		return graph_nf4_bytes() + width;
+	if (plan->frozen_format == FROZEN_NVFP4 && plan->precision != PRECISION_NVFP4)
+		return graph_operand_value(PRECISION_NVFP4, 2) + width;
+	return 0;
+}
+
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		   struct graph_context *out)
 {
@@ -407,9 +420,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		(double)plan->micro_batch * (double)plan->seq_len / (double)plan->cp;
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
-	out->weight_pass = plan->lora_rank > 0 && plan->frozen_format == FROZEN_NF4
-				   ? graph_nf4_bytes() + out->width
-				   : 0;
+	out->weight_pass = weight_pass(plan, out->width);
 	/* op by op a norm makes several times the passes of a fused one */
 	out->norm_passes = plan->fused_norms || plan->compile
 				   ? 1

@@ -36,7 +36,7 @@ static const char *const scope_words[] = { "attn",           "mlp",
 					   "shared_experts", "moe",
 					   "mamba",          NULL };
 static const char *const weight_words[] = { "wide", "fp8", "both", "fp4", NULL };
-static const char *const frozen_words[] = { "wide", "fp8", "nf4", NULL };
+static const char *const frozen_words[] = { "wide", "fp8", "nf4", "nvfp4", NULL };
 static const char *const target_words[] = { "all", "attention", "qkv", NULL };
 static const char *const scale_words[] = { "each", "zeroed", "fused", NULL };
 static const char *const split_words[] = {
@@ -568,7 +568,8 @@ const struct knob knob_table[] = {
 	  GROUP_MEMORY, SWITCH(plan.lora_exchange), .applies = has_split_adapters },
 	{ "frozen_format", NULL, "frozen weights", "",
 	  "Format in which LoRA's frozen layers are stored: as they compute, fp8, or 4 bits "
-	  "that are written out before each product (QLoRA).",
+	  "that are written out before each product (nf4 of QLoRA; nvfp4 unless precision "
+	  "multiplies it).",
 	  GROUP_MEMORY, WORD(plan.frozen_format, frozen_words), .applies = is_lora },
 
 	{ "precision", "dtype", "precision", "",

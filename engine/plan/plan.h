@@ -116,7 +116,13 @@ enum weight_format {
 	WEIGHTS_FP4,
 	WEIGHT_FORMAT_COUNT
 };
-enum frozen_format { FROZEN_WIDE, FROZEN_FP8, FROZEN_NF4, FROZEN_FORMAT_COUNT };
+enum frozen_format {
+	FROZEN_WIDE,
+	FROZEN_FP8,
+	FROZEN_NF4,
+	FROZEN_NVFP4,
+	FROZEN_FORMAT_COUNT
+};
 
 enum cross_entropy { CE_PLAIN, CE_FUSED, CE_CHUNKED, CE_COUNT };
 enum moe_dispatcher {

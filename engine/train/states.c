@@ -19,16 +19,32 @@ static double narrow_bytes(const struct plan *plan)
 	return plan->precision > PRECISION_FP8 ? 2 * one : one;
 }
 
+/* Frozen weights in fp4 replace those of 16 bits before the first step, in both layouts
+ * where products take them as they are (mlcommons/training_results_v5.1, Dell,
+ * llama2_70b_lora, custom_callbacks.py). */
+static double frozen_bytes(const struct plan *plan)
+{
+	double wide = plan->precision == PRECISION_FP32 ? 4 : 2;
+	const double each[FROZEN_FORMAT_COUNT] = {
+		[FROZEN_WIDE] = wide,
+		[FROZEN_FP8] = 1,
+		[FROZEN_NF4] = graph_nf4_bytes(),
+		[FROZEN_NVFP4] = plan->precision == PRECISION_NVFP4
+					 ? narrow_bytes(plan)
+					 : graph_operand_value(PRECISION_NVFP4, 2),
+	};
+
+	return each[plan->frozen_format];
+}
+
 double step_layer_weight_bytes(const struct plan *plan)
 {
 	bool narrow =
 		plan->precision >= PRECISION_FP8 && plan->precision <= PRECISION_NVFP4;
 
-	if (plan->lora_rank > 0 && plan->frozen_format == FROZEN_NF4)
-		return graph_nf4_bytes();
-	if (plan->lora_rank > 0 && plan->frozen_format == FROZEN_FP8)
-		return 1;
-	if (plan->lora_rank < 1 && narrow && stores_narrow(plan))
+	if (plan->lora_rank > 0)
+		return frozen_bytes(plan);
+	if (narrow && stores_narrow(plan))
 		return narrow_bytes(plan);
 	return plan->precision == PRECISION_FP32 ? 4 : 2;
 }
