@@ -379,6 +379,32 @@ static void test_mtp_has_a_table_of_its_own(void **state)
 	}
 }
 
+/* An MTP layer is one of the last kind and the head once more, and takes no less beside
+ * them than the FLOPs of 2h x h at the peak. */
+static void test_mtp_takes_the_time_of_its_product(void **state)
+{
+	static struct step step;
+	const struct layer_cost *layer, *mtp = &step.mtp;
+	double peak, seconds;
+	struct scenario s;
+
+	(void)state;
+	case_mla(&s);
+	assert_true(train_step(&s, &step, &one));
+	layer = &step.kind[model_mtp_kind(&s.model)];
+	peak = s.cluster.accelerator.peak_flops[PRECISION_BF16];
+	seconds = 2 * step.context.tokens * 2 * 7168 * 7168 / (double)s.plan.tp / peak;
+	assert_true(mtp->forward - layer->forward - step.head.forward > seconds);
+	assert_true(mtp->weight_grad - layer->weight_grad - step.head.weight_grad >
+		    seconds);
+	assert_close(mtp->flops - layer->flops - step.head.flops, seconds * peak, 1e-9);
+	/* Megatron's checkpoint is around both: the product runs again with its layer
+	 */
+	case_set(&s, "recompute", "full");
+	assert_true(train_step(&s, &step, &one));
+	assert_close(mtp->again_flops - layer->again_flops, seconds * peak, 1e-9);
+}
+
 /* Positions that tokens see, one by one. */
 static double seen_by(int64_t seq, int64_t window, int64_t document)
 {
@@ -661,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_mfu_is_over_both_peaks),
 		cmocka_unit_test(test_two_ranks_exchange_a_tied_table),
 		cmocka_unit_test(test_mtp_has_a_table_of_its_own),
+		cmocka_unit_test(test_mtp_takes_the_time_of_its_product),
 		cmocka_unit_test(test_attention_sees_windows_and_documents),
 		cmocka_unit_test(test_a_ring_runs_smaller_kernels),
 		cmocka_unit_test(test_narrow_heads_are_slower),

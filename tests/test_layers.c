@@ -383,6 +383,36 @@ static void test_the_ends_row_by_row(void **state)
 	assert_close(small_named("cross-entropy")->columns, PADDED, 1e-12);
 }
 
+/* Around an MTP layer (DeepSeek-V3, section 2.2): the token that follows is looked up
+ * again, a norm on it and one on the hidden state, a product of both side by side, and
+ * the head once more. Tables are those of the ends. */
+static void test_an_mtp_layer_joins_two_tokens(void **state)
+{
+	double x = tokens * HIDDEN * W;
+
+	(void)state;
+	small_layer();
+	scenario.stack.vocab_multiple = 128;
+	mesh_build(&scenario, &mesh);
+	graph_context(&scenario, &mesh, &context);
+	graph_mtp(&context, &graph);
+	assert_close(small_named("joining")->rows, tokens, 1e-12);
+	assert_close(small_named("joining")->columns, (double)HIDDEN / TP, 1e-12);
+	assert_close(small_named("joining")->inner, 2 * HIDDEN, 1e-12);
+	assert_close(small_named("joining")->forward_flops,
+		     2 * tokens * HIDDEN / TP * 2 * HIDDEN, 1e-12);
+	assert_close(small_named("joining")->weights, 2.0 * HIDDEN * HIDDEN / TP,
+		     1e-12);
+	assert_true(small_named("joining")->forward_seconds > 0);
+	assert_close(small_named("side by side")->forward_bytes, 4 * x, 1e-12);
+	check_call("joined input", COLLECTIVE_ALL_REDUCE, 2 * x, 0, 1);
+	check_call("joined", COLLECTIVE_ALL_GATHER, x, 1, 0);
+	assert_close(small_named("embedding")->weights, 0, 0);
+	assert_close(small_named("head")->weights, 0, 0);
+	assert_close(small_named("head")->forward_flops,
+		     2 * tokens * HIDDEN * PADDED / TP, 1e-12);
+}
+
 /* A tied head on the embedding's stage has no table of its own, elsewhere it has one;
  * its bias is its own. */
 static void test_a_tied_head_has_its_bias(void **state)
@@ -449,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_each_expert_starts_its_kernels),
 		cmocka_unit_test(test_what_experts_do_op_by_op),
 		cmocka_unit_test(test_the_ends_row_by_row),
+		cmocka_unit_test(test_an_mtp_layer_joins_two_tokens),
 		cmocka_unit_test(test_a_tied_head_has_its_bias),
 		cmocka_unit_test(test_a_state_space_keeps_what_it_looks_back_on),
 	};

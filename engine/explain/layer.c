@@ -27,21 +27,6 @@ static const struct layer_cost *cost_of(const struct asked *a)
 			  : &step->mtp;
 }
 
-/* "kinds.0", "embedding" */
-static const char *name_of(const struct asked *a, char out[32])
-{
-	int end = a->part - a->scenario->model.kinds;
-
-	if (end < 0)
-		snprintf(out, 32, "kinds.%d", a->part);
-	else
-		snprintf(out, 32, "%s",
-			 end == 0   ? "embedding"
-			 : end == 1 ? "head"
-				    : "mtp");
-	return out;
-}
-
 #define COST_OF(name, field)                      \
 	static double name(const struct asked *a) \
 	{                                         \
@@ -78,39 +63,43 @@ static void own(const struct asked *a, struct explanation *out, const char *symb
 {
 	char name[32];
 
-	explain_from(a, out, symbol, meaning, "%s.%s", name_of(a, name), member);
+	explain_from(a, out, symbol, meaning, "%s.%s", explain_part(a, name), member);
 }
 
-/* The sum over the operators of the graph; an MTP layer is one of the last kind and
- * another pass through the head. */
+/* The sum over the operators of the graph. */
 static void sum_operators(const struct asked *a, struct explanation *out,
 			  const char *member)
 {
 	char prefix[48], name[32];
 
-	snprintf(prefix, sizeof prefix, "%s.operators", name_of(a, name));
+	snprintf(prefix, sizeof prefix, "%s.operators", explain_part(a, name));
 	explain_sum(a, out, prefix, 0, explain_graph(a)->count - 1, member,
 		    "of an operator");
 }
 
-static void of_mtp(const struct asked *a, struct explanation *out, const char *member,
-		   bool head)
+/* An MTP layer is one of the last kind, and the operators around it, which stand
+ * between these two. */
+static void begin(const struct asked *a, struct explanation *out, const char *member)
 {
-	int kind = model_mtp_kind(&a->scenario->model);
+	if (!is_mtp(a))
+		return;
+	explain_say(out, "layer + (");
+	explain_from(a, out, "layer", "of the last kind", "kinds.%d.%s",
+		     model_mtp_kind(&a->scenario->model), member);
+}
 
-	explain_say(out, head ? "layer + head" : "layer");
-	explain_from(a, out, "layer", "of the last kind", "kinds.%d.%s", kind, member);
-	if (head)
-		explain_from(a, out, "head", "once more", "head.%s", member);
+static void end(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a))
+		explain_say(out, ")");
 }
 
 #define OPERATORS(name, member)                                          \
 	static void name(const struct asked *a, struct explanation *out) \
 	{                                                                \
-		if (is_mtp(a))                                           \
-			of_mtp(a, out, member, true);                    \
-		else                                                     \
-			sum_operators(a, out, member);                   \
+		begin(a, out, member);                                   \
+		sum_operators(a, out, member);                           \
+		end(a, out);                                             \
 	}
 
 OPERATORS(add_forward, "forward_seconds")
@@ -133,7 +122,7 @@ static void add_again(const struct asked *a, struct explanation *out, const char
 	char prefix[48], name[32];
 	int last = explain_graph(a)->count - 1;
 
-	snprintf(prefix, sizeof prefix, "%s.operators", name_of(a, name));
+	snprintf(prefix, sizeof prefix, "%s.operators", explain_part(a, name));
 	if (is_mixed(a)) {
 		if (plain) {
 			sum_operators(a, out, plain);
@@ -153,27 +142,23 @@ static void add_again(const struct asked *a, struct explanation *out, const char
 
 static void add_recompute(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a))
-		of_mtp(a, out, "recompute_seconds", true);
-	else
-		add_again(a, out, NULL,
-			  is_mixed(a) ? "forward_seconds" : "recompute_seconds");
+	begin(a, out, "recompute_seconds");
+	add_again(a, out, NULL, is_mixed(a) ? "forward_seconds" : "recompute_seconds");
+	end(a, out);
 }
 
 static void add_host_backward(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a))
-		of_mtp(a, out, "host_backward", true);
-	else
-		add_again(a, out, "host_backward", "host_forward");
+	begin(a, out, "host_backward");
+	add_again(a, out, "host_backward", "host_forward");
+	end(a, out);
 }
 
 static void add_again_flops(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a))
-		of_mtp(a, out, "again_flops", true);
-	else
-		add_again(a, out, NULL, is_mixed(a) ? "forward_flops" : "again_flops");
+	begin(a, out, "again_flops");
+	add_again(a, out, NULL, is_mixed(a) ? "forward_flops" : "again_flops");
+	end(a, out);
 }
 
 static double forward_flops(const struct asked *a)
@@ -185,53 +170,24 @@ OPERATORS(add_flops, "forward_flops")
 
 static void add_exposed_backward(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a))
-		of_mtp(a, out, "exposed_backward", true);
-	else
-		add_again(a, out, "exposed_backward", "exposed_forward");
+	begin(a, out, "exposed_backward");
+	add_again(a, out, "exposed_backward", "exposed_forward");
+	end(a, out);
 }
 
 /* Whole recomputation never goes with pairs that hide. */
 static void add_alone_backward(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a))
-		of_mtp(a, out, "alone_backward", true);
-	else
-		sum_operators(a, out, "alone_backward");
+	begin(a, out, "alone_backward");
+	sum_operators(a, out, "alone_backward");
+	end(a, out);
 }
 
-static void add_weights(const struct asked *a, struct explanation *out,
-			const char *member)
-{
-	bool biased = a->scenario->model.norm == NORM_LAYER;
-
-	if (!is_mtp(a)) {
-		sum_operators(a, out, member);
-		return;
-	}
-	of_mtp(a, out, member, false);
-	if (member[0] == 'e' || member[8] == 'e' ||
-	    (member[0] == 't' && explain_step(a)->context.frozen))
-		return;
-	explain_say(out, " + 2 * h * h / TP + 3 * h%s", biased ? " * (1 + bias)" : "");
-	if (biased)
-		explain_from(a, out, "bias", "1 if a norm has one", "model.norm_bias");
-	explain_from(a, out, "h", "hidden size, of the joining projection",
-		     "model.hidden");
-	explain_from(a, out, "TP", "ranks that split it", "tp");
-}
-
-#define WEIGHTS(name, member)                                            \
-	static void name(const struct asked *a, struct explanation *out) \
-	{                                                                \
-		add_weights(a, out, member);                             \
-	}
-
-WEIGHTS(add_dense, "dense_parameters")
-WEIGHTS(add_expert, "expert_parameters")
-WEIGHTS(add_trained_dense, "trained_dense")
-WEIGHTS(add_narrow, "narrow_weights")
-WEIGHTS(add_trained_expert, "trained_experts")
+OPERATORS(add_dense, "dense_parameters")
+OPERATORS(add_expert, "expert_parameters")
+OPERATORS(add_trained_dense, "trained_dense")
+OPERATORS(add_narrow, "narrow_weights")
+OPERATORS(add_trained_expert, "trained_experts")
 
 static void all_terms(const struct asked *a, struct explanation *out)
 {
@@ -248,7 +204,10 @@ static void trained_terms(const struct asked *a, struct explanation *out)
 static void share_terms(const struct asked *a, struct explanation *out)
 {
 	if (is_mtp(a)) {
-		of_mtp(a, out, "trained_share", false);
+		explain_say(out, "layer");
+		explain_from(a, out, "layer", "of the last kind",
+			     "kinds.%d.trained_share",
+			     model_mtp_kind(&a->scenario->model));
 		return;
 	}
 	if (!is_kind(a)) {
@@ -292,12 +251,10 @@ static void add_kept(const struct asked *a, struct explanation *out)
 
 static void saved_terms(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a)) {
-		of_mtp(a, out, "saved_bytes", true);
-		return;
-	}
+	begin(a, out, "saved_bytes");
 	add_kept(a, out);
 	explain_say(out, " * (1 - a)");
+	end(a, out);
 	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
 }
 
@@ -305,17 +262,15 @@ static void named_terms(const struct asked *a, struct explanation *out)
 {
 	double share = is_kind(a) ? step_recomputed_share(explain_step(a)) : 0;
 
-	if (is_mtp(a)) {
-		of_mtp(a, out, "named_bytes", true);
-		return;
-	}
 	if (share >= 1) {
 		explain_say(out, "0");
 		return;
 	}
+	begin(a, out, "named_bytes");
 	explain_say(out, share > 0 ? "(1 - share) * (" : "(");
 	sum_operators(a, out, "away_bytes");
 	explain_say(out, ")");
+	end(a, out);
 	if (share > 0)
 		explain_from(a, out, "share", "of the layers run again whole",
 			     "recomputed_share");
@@ -323,10 +278,7 @@ static void named_terms(const struct asked *a, struct explanation *out)
 
 static void sent_terms(const struct asked *a, struct explanation *out)
 {
-	if (is_mtp(a)) {
-		of_mtp(a, out, "sent_bytes", true);
-		return;
-	}
+	begin(a, out, "sent_bytes");
 	add_kept(a, out);
 	explain_say(out, " * a");
 	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
@@ -334,31 +286,27 @@ static void sent_terms(const struct asked *a, struct explanation *out)
 		explain_say(out, " + named");
 		own(a, out, "named", "tensors that go by name", "named_bytes");
 	}
+	end(a, out);
 }
 
 static void gemm_terms(const struct asked *a, struct explanation *out)
 {
-	const struct graph *graph;
+	const struct graph *graph = explain_graph(a);
+	char name[32], key[EXPLAIN_MAX_KEY];
 	int most = 0;
 
-	if (is_mtp(a)) {
-		of_mtp(a, out, "gemm_bytes", false);
-		return;
-	}
-	graph = explain_graph(a);
 	for (int i = 1; i < graph->count; i++)
 		if (graph->item[i].trainable / graph->item[i].groups >
 		    graph->item[most].trainable / graph->item[most].groups)
 			most = i;
-	explain_say(out, "w * W / e");
+	explain_say(out, is_mtp(a) ? "max(layer, w * W / e)" : "w * W / e");
+	if (is_mtp(a))
+		explain_from(a, out, "layer", "of the last kind", "kinds.%d.gemm_bytes",
+			     model_mtp_kind(&a->scenario->model));
 	explain_from(a, out, "w", "bytes of an activation", "activation_width");
-	{
-		char name[32], key[EXPLAIN_MAX_KEY];
-
-		snprintf(key, sizeof key, "%s.operators.%d", name_of(a, name), most);
-		explain_from(a, out, "W", graph->item[most].name, "%s.trainable", key);
-		explain_from(a, out, "e", "experts of it", "%s.groups", key);
-	}
+	snprintf(key, sizeof key, "%s.operators.%d", explain_part(a, name), most);
+	explain_from(a, out, "W", graph->item[most].name, "%s.trainable", key);
+	explain_from(a, out, "e", "experts of it", "%s.groups", key);
 }
 
 static const char hosts[] = "Operators and launches that no captured graph replays; "

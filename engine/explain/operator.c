@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/explain/operator.h"
 
@@ -23,9 +24,15 @@ bool explain_is_linear(const struct asked *a)
 	       kind == OPERATOR_ROUTER;
 }
 
+/* Behind the embedding's; around MTP layers the product that joins is no head, and as
+ * narrow as a layer's but for fp4. */
 static bool is_head(const struct asked *a)
 {
-	return a->part > a->scenario->model.kinds;
+	bool joins = a->part == a->scenario->model.kinds + 2 &&
+		     strcmp(explain_op(a)->name, "joining") == 0;
+
+	return a->part > a->scenario->model.kinds &&
+	       !(joins && a->scenario->plan.precision != PRECISION_NVFP4);
 }
 
 static bool is_wide_layer(const struct asked *a)
@@ -58,7 +65,10 @@ const char *explain_part(const struct asked *a, char out[32])
 	if (end < 0)
 		snprintf(out, 32, "kinds.%d", a->part);
 	else
-		snprintf(out, 32, "%s", end == 0 ? "embedding" : "head");
+		snprintf(out, 32, "%s",
+			 end == 0   ? "embedding"
+			 : end == 1 ? "head"
+				    : "mtp");
 	return out;
 }
 

@@ -295,33 +295,34 @@ static double gathered_parts(const struct graph_context *c)
 }
 
 void graph_enter_tp(const struct graph_context *c, struct graph *graph,
-		    const char *name)
+		    const char *name, double hiddens)
 {
 	const struct group *tp = &c->mesh->tp_group;
+	double bytes = hiddens * hidden_bytes(c);
 	struct graph_operator *op;
 	double shards;
 
 	if (!c->scenario->plan.sp) {
 		op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
-				      hidden_bytes(c), 0, 1);
+				      bytes, 0, 1);
 		if (op)
 			op->beside_weight_grad = true;
 		return;
 	}
 	/* the backward gathers the input again beside the input gradient's GEMM: its
 	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2) */
-	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
-			      hidden_bytes(c), 1, 0);
+	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp, bytes,
+			      1, 0);
 	/* the norm's output is one part of what it gathered */
 	shards = gathered_parts(c);
 	if (op && shards > 1)
-		op->kept_bytes = (shards - 1) * hidden_bytes(c) / (double)tp->ranks;
+		op->kept_bytes = (shards - 1) * bytes / (double)tp->ranks;
 	op = graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
-			      tp, hidden_bytes(c), 0, 1);
+			      tp, bytes, 0, 1);
 	if (op)
 		op->overlaps = true;
 	op = graph_collective(c, graph, "input gradient", DIM_TP,
-			      COLLECTIVE_REDUCE_SCATTER, tp, hidden_bytes(c), 0, 1);
+			      COLLECTIVE_REDUCE_SCATTER, tp, bytes, 0, 1);
 	if (op)
 		op->beside_weight_grad = true;
 }

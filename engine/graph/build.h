@@ -55,9 +55,9 @@ struct graph_operator *graph_call(struct graph *graph, const char *name,
 				  const struct collective *cost);
 /* Entering a column-parallel region: with SP gather the sequence (again in backward
  * for the weight gradient, and scatter its gradient), without SP reduce the input's
- * gradient in backward only. */
+ * gradient in backward only. The input is so many hidden states wide. */
 void graph_enter_tp(const struct graph_context *c, struct graph *graph,
-		    const char *name);
+		    const char *name, double hiddens);
 /* Leaving a row-parallel region: reduce-scatter with SP, all-reduce without. */
 void graph_leave_tp(const struct graph_context *c, struct graph *graph,
 		    const char *name);

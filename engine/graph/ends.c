@@ -1,14 +1,15 @@
 /* ends.c - embedding of the first stage, head and loss of the last. */
+#include <string.h>
+
 #include "engine/base/plain.h"
 #include "engine/graph/build.h"
 
-void graph_embedding(const struct graph_context *c, struct graph *out)
+static void embed(const struct graph_context *c, struct graph *out)
 {
 	const struct scenario *s = c->scenario;
 	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
 	struct graph_operator *op;
 
-	out->count = 0;
 	/* read the rows, write them; backward adds fp32 gradients to the table, if it
 	 * trains: below the first adapter nobody asks for a gradient */
 	op = graph_memory(c, out, OPERATOR_EMBEDDING, "embedding", c->tokens,
@@ -27,6 +28,12 @@ void graph_embedding(const struct graph_context *c, struct graph *out)
 			 &c->mesh->tp_group, c->tokens * h * c->width, 1, 0);
 	graph_collective(c, out, "embedding gradient", DIM_TP, COLLECTIVE_ALL_GATHER,
 			 &c->mesh->tp_group, c->tokens * h * c->width, 0, s->plan.sp);
+}
+
+void graph_embedding(const struct graph_context *c, struct graph *out)
+{
+	out->count = 0;
+	embed(c, out);
 }
 
 /* The loss reads and writes whole logits a few times; a fused kernel half of that. */
@@ -48,7 +55,7 @@ static void loss(const struct graph_context *c, double vocab, struct graph *out)
 				 0);
 }
 
-void graph_head(const struct graph_context *c, struct graph *out)
+static void head(const struct graph_context *c, struct graph *out)
 {
 	const struct scenario *s = c->scenario;
 	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
@@ -56,12 +63,11 @@ void graph_head(const struct graph_context *c, struct graph *out)
 	struct graph_context bf16 = *c;
 	struct graph_operator *op;
 
-	out->count = 0;
 	/* the head stays in bf16 whatever the layers do, and has no adapters */
 	bf16.weight_pass = 0;
 	graph_stay_wide(&bf16);
 	graph_norm(&bf16, out, "final norm", c->norm_tokens, h);
-	graph_enter_tp(c, out, "head input");
+	graph_enter_tp(c, out, "head input", 1);
 	bf16.adapter_rank = 0;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias ? vocab / tp : 0, 1);
@@ -72,4 +78,57 @@ void graph_head(const struct graph_context *c, struct graph *out)
 		op->trainable = lesser(op->trainable, op->weights);
 	}
 	loss(c, s->plan.vocab_parallel ? vocab / tp : vocab, out);
+}
+
+void graph_head(const struct graph_context *c, struct graph *out)
+{
+	out->count = 0;
+	head(c, out);
+}
+
+/* Of the embedding of a token that follows and a hidden state one that is as wide as
+ * either: DeepSeek-V3, section 2.2. TP splits what comes out, which all need
+ * (NVIDIA/Megatron-LM@00611e6e, multi_token_prediction.py, _concat_embeddings). It has
+ * no adapters, and no fp4 ("currently ignoring FP4"). */
+static void join(const struct graph_context *c, struct graph *out)
+{
+	const struct group *tp = &c->mesh->tp_group;
+	double h = (double)c->scenario->model.hidden, bytes = c->tokens * h * c->width;
+	struct graph_context bare = graph_frozen(c);
+	int first = out->count;
+
+	if (c->scenario->plan.precision == PRECISION_NVFP4)
+		graph_stay_wide(&bare);
+	graph_norm(&bare, out, "next token's norm", c->norm_tokens, h);
+	/* the input of the head's norm, too */
+	graph_norm(&bare, out, "hidden state's norm", c->norm_tokens, h);
+	out->item[first + 1].kept_bytes = 0;
+	/* both are written side by side, and their gradients apart again */
+	graph_memory(&bare, out, OPERATOR_ELEMENTWISE, "side by side", c->norm_tokens,
+		     2 * h, 2 * c->width, 2 * c->width);
+	graph_enter_tp(&bare, out, "joined input", 2);
+	graph_linear(&bare, out, "joining", c->tokens, h / (double)tp->ranks, 2 * h, 0,
+		     1);
+	graph_collective(&bare, out, "joined", DIM_TP, COLLECTIVE_ALL_GATHER, tp, bytes,
+			 1, c->scenario->plan.sp);
+	for (int i = first; i < out->count; i++)
+		out->item[i].with_layer = true;
+}
+
+/* The tables are those of the ends, and count with them. */
+static void have_none(struct graph_operator *op)
+{
+	op->weights = op->trainable = 0;
+}
+
+void graph_mtp(const struct graph_context *c, struct graph *out)
+{
+	out->count = 0;
+	embed(c, out);
+	have_none(&out->item[0]);
+	join(c, out);
+	head(c, out);
+	for (int i = 0; i < out->count; i++)
+		if (strcmp(out->item[i].name, "head") == 0)
+			have_none(&out->item[i]);
 }

@@ -61,6 +61,7 @@ struct graph_operator {
 	double kept_bytes;  /* held although the operator is recomputed */
 	uint32_t modules;   /* bits of enum recompute_module that recompute it */
 	uint32_t makes;     /* bits of enum layer_tensor; 0 at the ends of a model */
+	bool with_layer;    /* around an MTP layer, and runs again whole as that does */
 	/* what of it is the input of which module: bits of enum offload_module */
 	uint32_t kept_for, saved_for;
 	double tiles; /* pieces that it takes one after the other; 0 = it is whole */
@@ -202,9 +203,12 @@ void graph_layer(const struct graph_context *context, int kind, struct graph *ou
 /* The same where out holds the layer of the kind before: a mixer that both have is not
  * drawn again. */
 void graph_next_layer(const struct graph_context *context, int kind, struct graph *out);
-/* Embedding of the first stage; final norm, head and loss of the last. */
+/* Embedding of the first stage; final norm, head and loss of the last; and what an MTP
+ * layer has around its layer: looking up the token that follows, joining it with the
+ * hidden states, and the head once more. */
 void graph_embedding(const struct graph_context *context, struct graph *out);
 void graph_head(const struct graph_context *context, struct graph *out);
+void graph_mtp(const struct graph_context *context, struct graph *out);
 /* At what rates a linear layer runs. */
 void graph_linear_rate(const struct graph_context *context, double columns,
 		       double inner, struct roofline *out);

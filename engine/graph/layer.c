@@ -136,7 +136,7 @@ static void add_shape(const struct graph_context *c, const struct shapes *shapes
 	case SHAPE_MERGE: graph_merge(c, shape, &shapes->mixing, graph); break;
 	case SHAPE_SCAN: add_scan(c, shape, &shapes->mixing.scan, graph); break;
 	case SHAPE_EXPERTS: graph_moe(c, graph); break;
-	case SHAPE_ENTER: graph_enter_tp(c, graph, shape->name); break;
+	case SHAPE_ENTER: graph_enter_tp(c, graph, shape->name, 1); break;
 	case SHAPE_LEAVE: graph_leave_tp(c, graph, shape->name); break;
 	case SHAPE_LATENTS: add_latents(c, shape, graph); break;
 	case SHAPE_KEYS: graph_keys(c, &shapes->mixing, graph); break;

@@ -16,6 +16,8 @@ static bool recomputes(const struct step *step, const struct graph_operator *op)
 {
 	const struct plan *plan = &step->scenario->plan;
 
+	if (op->with_layer)
+		return plan->recompute == RECOMPUTE_FULL;
 	if (step_has_policy(plan))
 		return step_policy_recomputes(plan, op);
 
@@ -120,6 +122,10 @@ static void hold(const struct step *step, bool full, bool again,
 
 	op->held_bytes = op->kept_bytes + saved;
 	op->away_bytes = 0;
+	/* the token that follows is kept where the layer that runs again whole has its
+	 * own input */
+	if (op->with_layer && again)
+		op->held_bytes = 0;
 	if (full || op->makes == 0)
 		return;
 	if (step_has_policy(plan)) {
@@ -366,33 +372,32 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 	to->again_flops += from->again_flops;
 	to->host_forward += from->host_forward;
 	to->host_backward += from->host_backward;
+	to->dense += from->dense;
+	to->dense_trainable += from->dense_trainable;
+	to->narrow += from->narrow;
+	to->gemm_bytes = larger(to->gemm_bytes, from->gemm_bytes);
 }
 
-/* An MTP layer: a layer of the last kind, the projection that joins the embedding of
- * the next token to it, and another pass through the shared head (DeepSeek-V3, 2.2). */
-static void mtp_layer(struct step *step, struct graph *graph, struct estimate *out)
+/* An MTP layer: a layer of the last kind, and what stands around it. */
+static void mtp_layer(struct step *step, struct graph *graph, int part,
+		      struct part_costs *known, struct estimate *out)
 {
 	const struct model *m = &step->scenario->model;
-	double h = (double)m->hidden;
-	/* the joining projection, 2h x h, is split over TP; a norm on each of the two
-	 * that it joins and one before the head are whole */
-	double own = 2 * h * h / (double)step->mesh.tp +
-		     3 * h * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
+	struct layer_cost around;
 
+	cost_once(step, graph, part, false, known, &around);
 	step->mtp = step->kind[model_mtp_kind(m)];
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
-	add_cost(&step->mtp, &step->head);
-	step->mtp.dense += own;
-	step->mtp.dense_trainable += step->context.frozen ? 0 : own;
+	add_cost(&step->mtp, &around);
 }
 
 /* Parts behind the kinds of layers. */
-enum { EMBEDDING, HEAD, MTP_HEAD };
+enum { EMBEDDING, HEAD, MTP };
 
 int step_parts(const struct model *model)
 {
-	return model->kinds + MTP_HEAD + (model->mtp_layers > 0);
+	return model->kinds + MTP + (model->mtp_layers > 0);
 }
 
 void step_draw(const struct step *step, int part, struct graph *graph)
@@ -403,8 +408,10 @@ void step_draw(const struct step *step, int part, struct graph *graph)
 		graph_layer(&step->context, part, graph);
 	else if (end == EMBEDDING)
 		graph_embedding(&step->context, graph);
-	else
+	else if (end == HEAD)
 		graph_head(&step->context, graph);
+	else
+		graph_mtp(&step->context, graph);
 }
 
 void step_cost(struct step *step, int part, struct graph *graph,
@@ -415,8 +422,8 @@ void step_cost(struct step *step, int part, struct graph *graph,
 
 	if (end < 0) {
 		one_layer(step, graph, part, known, out);
-	} else if (end == MTP_HEAD) {
-		mtp_layer(step, graph, out);
+	} else if (end == MTP) {
+		mtp_layer(step, graph, part, known, out);
 	} else {
 		cost_once(step, graph, part, false, known, cost);
 		add_traffic(step, graph, false, 1 / (double)step->stages, out);
@@ -431,10 +438,9 @@ void step_layers(struct step *step, struct estimate *out)
 
 	model_kinds_layers(&step->scenario->model, step->kind_layers);
 	for (int part = 0; part < parts; part++) {
-		/* MTP layers have the head, which comes before */
 		if (part > 0 && part < kinds)
 			graph_next_layer(&step->context, part, &graph);
-		else if (part != kinds + MTP_HEAD)
+		else
 			step_draw(step, part, &graph);
 		step_cost(step, part, &graph, NULL, out);
 	}

@@ -116,9 +116,9 @@ bool step_hides_in_pairs(const struct scenario *scenario);
  * for a layer that is recomputed as a whole. */
 void layer_cost(struct step *step, struct graph *graph, bool full,
 		struct layer_cost *out);
-/* The parts of a model in this order: kinds of layers, embedding, head, and the head of
- * MTP layers. Each is drawn as a graph, then costed, kinds first; collectives go into
- * the estimate's traffic, here and below, unless it is NULL; so may `known` be. */
+/* The parts of a model in this order: kinds of layers, embedding, head, and what stands
+ * around MTP layers. Each is drawn as a graph, then costed, kinds first; collectives go
+ * into the estimate's traffic, here and below, unless it is NULL; so may `known` be. */
 int step_parts(const struct model *model);
 void step_draw(const struct step *step, int part, struct graph *graph);
 void step_cost(struct step *step, int part, struct graph *graph,

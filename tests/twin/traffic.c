@@ -171,6 +171,22 @@ static void head(const struct run *r)
 		r->sent[DIM_TP] += reduce(r->tokens * 4, p->tp);
 }
 
+/* The token that follows is looked up and written beside the hidden state, both enter
+ * a product split by columns, and all ranks gather what it makes (Megatron Core,
+ * multi_token_prediction.py); with SP each keeps a part, whose gradient they gather. */
+static void join(const struct run *r)
+{
+	const struct plan *p = &r->s->plan;
+	double state = r->tokens * (double)r->s->model.hidden * r->width;
+
+	around_tp(r, 2, 0);
+	r->sent[DIM_TP] += gather(state, p->tp);
+	if (p->sp)
+		r->sent[DIM_TP] += gather(state, p->tp);
+	/* the table's rows: summed, and scattered with SP, and gathered again */
+	r->sent[DIM_TP] += reduce(state, p->tp);
+}
+
 static void micro_batch(const struct run *r)
 {
 	const struct model *m = &r->s->model;
@@ -191,6 +207,7 @@ static void micro_batch(const struct run *r)
 		return;
 	head(r);
 	for (int64_t i = 0; i < m->mtp_layers; i++) {
+		join(r);
 		layer(r, &m->kind[m->layer[m->layers - 1]]);
 		head(r);
 	}

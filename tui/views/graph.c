@@ -33,12 +33,16 @@ static const struct table_column columns[COLUMNS] = {
 	{ "backward", 9, true, 1 },
 };
 
-/* A layer kind, those that stay in 16 bits apart, the embedding, or the head. */
+/* A layer kind, those that stay in 16 bits apart, the embedding, the head, or what
+ * stands around MTP layers. */
 static int choices(const struct explorer *explorer)
 {
 	struct scenario room;
 
-	return scenario_widened(&explorer->scenario, &room)->model.kinds + 2;
+	const struct model *model =
+		&scenario_widened(&explorer->scenario, &room)->model;
+
+	return model->kinds + 2 + (model->mtp_layers > 0);
 }
 
 static int chosen(const struct explorer *explorer)
@@ -106,6 +110,11 @@ static void choice_text(const struct explorer *explorer, char *out, size_t size)
 
 	if (choice == model->kinds) {
 		snprintf(out, size, "embedding, on the first stage");
+		return;
+	}
+	if (choice > model->kinds + 1) {
+		snprintf(out, size, "around %lld x MTP layer",
+			 (long long)model->mtp_layers);
 		return;
 	}
 	if (choice > model->kinds) {
