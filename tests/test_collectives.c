@@ -211,6 +211,30 @@ static void test_oversubscribed_switches(void **state)
 	}
 }
 
+/* DeepEP across two nodes: a token crosses once, and is passed on inside to each rank
+ * that needs it, so that all copies but a member's own travel inside somewhere. */
+static void test_dispatch_by_hand(void **state)
+{
+	struct group two = members(16, 8), apart = members(16, 1);
+	struct collective cost;
+	struct cluster cluster;
+	struct fabric fabric;
+	struct message message = { A2A, GiB1, GiB1 / 16 };
+
+	(void)state;
+	plain(&cluster, 0, 400e9, 0, 50e9);
+	fabric = carrier(&cluster);
+	assert_true(collective_by(&fabric, &two, &message, ALGORITHM_DISPATCH, &cost));
+	assert_close(cost.seconds, GiB1 * 7 / 8 / 400e9, 1e-12);
+	assert_close(cost.sent_bytes, GiB1 * (7.0 / 8 + 1.0 / 16), 1e-12);
+	assert_close(cost.network_bytes, GiB1 / 16, 1e-12);
+	/* a node of one passes nothing on */
+	assert_true(
+		collective_by(&fabric, &apart, &message, ALGORITHM_DISPATCH, &cost));
+	assert_close(cost.seconds, GiB1 / 16 / 50e9, 1e-12);
+	assert_close(cost.sent_bytes, GiB1 / 16, 1e-12);
+}
+
 /* 4 x 4 x 4 with 90 GB/s a link and direction: 540 GB/s of a chip's six. */
 static void test_torus_by_hand(void **state)
 {
@@ -674,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_a_rack_by_hand),
 		cmocka_unit_test(test_nodes_by_hand),
 		cmocka_unit_test(test_oversubscribed_switches),
+		cmocka_unit_test(test_dispatch_by_hand),
 		cmocka_unit_test(test_torus_by_hand),
 		cmocka_unit_test(test_mesh_by_hand),
 		cmocka_unit_test(test_a_ring_crosses_at_its_borders),

@@ -1,12 +1,11 @@
 /* dispatch.c - tokens to the ranks of their experts, by dispatchers of their own. */
 #include "engine/collective/unit.h"
 
-/* To each domain once, by the member that has the sender's place, and from there to the
- * ranks that need it: both at once. What comes in is passed on inside, so that near
- * bytes have the far ones among them. */
+/* To each domain once, by the member that has the sender's place, and from there to all
+ * ranks that need it: both at once. A member so sends inside what its neighbours need
+ * of its own, n (g - 1) / p, and of what comes in, n (p - g) / p * (g - 1) / g. */
 WORK(once_per_domain, .near_steps = 1, .far_steps = either(N > 1, 1, 0),
-     .near_bytes = n * (g - 1) / p + r, .far_bytes = r,
-     .sent_bytes = n * (g - 1) / p + r);
+     .near_bytes = n * (g - 1) / g, .far_bytes = r);
 
 const struct unit unit_dispatch = {
 	.work = { [COLLECTIVE_ALL_TO_ALL] = &once_per_domain },
