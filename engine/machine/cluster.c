@@ -20,13 +20,32 @@ const struct attention_row attention_table[ATTENTION_COUNT] = {
 	[ATTENTION_FLASH3] = { .flash = true, .generation = 3 },
 };
 
+/* Of a domain of several nodes up to two may stay out of a job (a rack of 72 gives 64),
+ * where the job then takes as much of each domain. */
+static int64_t even_share(int64_t span, int64_t node, int64_t gpus)
+{
+	if (gpus % span == 0)
+		return span;
+	for (int64_t out = 1; out <= 2; out++) {
+		int64_t share = span - span % node - out * node;
+
+		if (share > 0 && gpus % share == 0)
+			return share;
+	}
+	return span;
+}
+
 int64_t cluster_domain(const struct cluster *cluster)
 {
-	int64_t span = cluster->link[LINK_DOMAIN].span;
+	int64_t span = cluster->link[LINK_DOMAIN].span, node = cluster->gpus_per_node;
 
 	if (span < 1)
 		span = 1;
-	return span < cluster->gpus ? span : cluster->gpus;
+	if (span >= cluster->gpus)
+		return cluster->gpus;
+	if (cluster->torus || node < 1 || span < 4 * node)
+		return span;
+	return even_share(span, node, cluster->gpus);
 }
 
 double cluster_watts(const struct cluster *cluster, double busy)

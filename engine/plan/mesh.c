@@ -15,6 +15,18 @@ static int64_t members_within(int64_t span, int64_t ranks, int64_t stride)
 	return members < ranks ? members : ranks;
 }
 
+/* Where groups do not fill a domain evenly, some lie across a border. All wait for
+ * those, which are cut somewhere: in the middle, in the mean. */
+static int64_t members_together(int64_t span, int64_t world, int64_t ranks,
+				int64_t stride)
+{
+	int64_t block = ranks * stride;
+
+	if (block < span && span % block != 0 && world > span)
+		return (ranks + 1) / 2;
+	return members_within(span, ranks, stride);
+}
+
 static void place(const struct cluster *cluster, struct group *group, int64_t ranks,
 		  int64_t stride)
 {
@@ -24,7 +36,8 @@ static void place(const struct cluster *cluster, struct group *group, int64_t ra
 
 	group->ranks = ranks > 0 ? ranks : 1;
 	group->stride = stride > 0 ? stride : 1;
-	group->per_domain = members_within(domain, group->ranks, group->stride);
+	group->per_domain =
+		members_together(domain, cluster->gpus, group->ranks, group->stride);
 	group->per_node = members_within(node, group->ranks, group->stride);
 	group->beside = domain / group->per_domain;
 	if (group->beside < 1)
