@@ -274,6 +274,37 @@ static void test_torus_by_hand(void **state)
 	assert_false(by(&fabric, &all, AR, KiB64, ALGORITHM_TORUS, &cost));
 }
 
+/* 8 x 8 chips of a v6e, four lines of 90 GB/s each: no axis of 8 is a ring. Who sits at
+ * the end of one has a line of it; the corner two. */
+static void test_a_mesh_of_chips_by_hand(void **state)
+{
+	struct group row = members(8, 8), all = members(64, 64), two = members(2, 2);
+	struct cluster cluster;
+	struct fabric fabric;
+	struct collective cost;
+
+	(void)state;
+	plain(&cluster, 0, 360e9, 0, 10e9);
+	cluster.torus = true;
+	cluster.torus_axes = 2;
+	cluster.gpus = 64;
+	fabric = carrier(&cluster);
+	assert_true(by(&fabric, &two, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 / 2 / 90e9, 1e-12);
+	assert_true(by(&fabric, &row, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 * 7 / 8 / 90e9, 1e-12);
+	assert_true(by(&fabric, &all, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 * 63 / 64 / 180e9, 1e-12);
+	/* 32 send half of theirs through the middle, over 8 lines */
+	assert_true(by(&fabric, &all, A2A, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, 32 * GiB1 / 2 / (8 * 90e9), 1e-12);
+	/* 16 x 16 close */
+	cluster.gpus = 256;
+	all = members(256, 256);
+	assert_true(by(&fabric, &all, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 * 255 / 256 / 360e9, 1e-12);
+}
+
 /* Eight with a line of 64 GB/s to each other, 448 GB/s together: a group has the lines
  * among its own, a message one of them. */
 static void test_mesh_by_hand(void **state)
@@ -651,8 +682,8 @@ static void count_axes(int axes, int64_t ranks, int64_t stride, struct call *out
 	}
 	*out = (struct call){ .D = 1 };
 	for (int64_t axis = 0, below = 1; axis < axes; axis++, below *= side) {
-		bool there[4096] = { false };
-		int64_t along = 0;
+		bool there[4096] = { false }, ring;
+		int64_t along = 0, end = 0;
 
 		for (int64_t i = 0; i < ranks; i++) {
 			int64_t at = i * stride / below % side;
@@ -660,9 +691,13 @@ static void count_axes(int axes, int64_t ranks, int64_t stride, struct call *out
 			along += !there[at];
 			there[at] = true;
 		}
-		out->H += (double)(along / 2);
-		out->U += along > 1;
-		out->D = fmax(out->D, (double)along);
+		/* a ring where the group, or those inside its stride, go all round */
+		for (int64_t i = 0; i < ranks * stride; i++)
+			end = i / below % side > end ? i / below % side : end;
+		ring = end == side - 1 || ranks * stride == 4096;
+		out->H += (double)(ring ? along / 2 : along - 1);
+		out->U += along > 1 ? ring ? 1 : 0.5 : 0;
+		out->D = fmax(out->D, (double)(ring || along < 2 ? along : 2 * along));
 	}
 }
 
@@ -700,6 +735,7 @@ int main(void)
 		cmocka_unit_test(test_oversubscribed_switches),
 		cmocka_unit_test(test_dispatch_by_hand),
 		cmocka_unit_test(test_torus_by_hand),
+		cmocka_unit_test(test_a_mesh_of_chips_by_hand),
 		cmocka_unit_test(test_mesh_by_hand),
 		cmocka_unit_test(test_a_ring_crosses_at_its_borders),
 		cmocka_unit_test(test_groups_lie_on_their_chips),

@@ -35,6 +35,36 @@ void collective_fabric(const struct scenario *scenario,
 	}
 }
 
+/* Whether an axis of which so many ranks of `side` are filled is a ring. Slices below
+ * a block (4 x 4 x 4, or 16 x 16) are meshes, and a part of an axis is a line (Google
+ * Cloud TPU v4 and v6e; jax-ml scaling book, "How to Think About TPUs"). */
+static bool closes(const struct call *call, double chips, double reach, double filled,
+		   double side)
+{
+	double block = call->axes > 2 ? 64 : 256;
+
+	return chips >= block && (filled >= side || reach >= chips);
+}
+
+/* The side, a power of two, of the smallest torus that has so many chips. */
+static double side_of(int axes, double chips)
+{
+	double side = 1;
+
+	while (pow(side, axes) < chips && side < 4096)
+		side *= 2;
+	return side;
+}
+
+/* Along one axis a ring has two ways, a line one, and from its end all hops. */
+static void lie_along(double along, bool ring, struct call *out)
+{
+	out->H += ring ? floor(along / 2) : along - 1;
+	if (along > 1)
+		out->U += ring ? 1 : 0.5;
+	out->D = larger(out->D, ring || along < 2 ? along : 2 * along);
+}
+
 /* Ranks of the group along each axis of a torus of blocks: 4 x 4 x 4 where there are
  * three axes (Jouppi et al. 2023, section 2.2), 16 x 16 where there are two, cubes of
  * powers of two above that. Groups inside this one's stride fill the axes before. */
@@ -43,19 +73,14 @@ static void lay_on_axes(const struct fabric *fabric, const struct group *group,
 {
 	double ranks = (double)group->ranks;
 	double before = group->stride > 1 ? (double)group->stride : 1;
-	double side, area;
+	double reach = ranks * before, side;
+	double chips = (double)cluster_domain(fabric->cluster);
 
 	out->axes =
 		(int)lesser(MAX_AXES, larger(1, (double)fabric->cluster->torus_axes));
 	out->A = out->axes;
-	side = out->axes > 2 ? 4 : 16;
-	for (;; side *= 2) {
-		area = side;
-		for (int i = 1; i < out->axes; i++)
-			area *= side;
-		if (area >= ranks * before || side >= 4096)
-			break;
-	}
+	side = side_of(out->axes,
+		       larger(reach, lesser(chips, out->axes > 2 ? 64 : 256)));
 	for (int i = 0; i < out->axes; i++) {
 		double filled = lesser(side, before);
 		double room = i + 1 < out->axes ? floor(side / filled) : ranks;
@@ -63,9 +88,7 @@ static void lay_on_axes(const struct fabric *fabric, const struct group *group,
 
 		before = ceil(before / filled);
 		ranks = ceil(ranks / along);
-		out->H += floor(along / 2);
-		out->U += along > 1;
-		out->D = larger(out->D, along);
+		lie_along(along, closes(out, chips, reach, filled * along, side), out);
 	}
 }
 

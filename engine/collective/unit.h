@@ -28,8 +28,8 @@ struct call {
 	bool network_adds; /* the network's switches do (SHARP) */
 	int axes;          /* of the torus; 0 = a switch */
 	double A, U, H, D; /* axes, at least 1; of them, those that the group lies
-			      along; hops half-way round all of these; ranks along the
-			      longest */
+			      along, a line half; hops to the farthest; ranks along the
+			      longest, of a line twice */
 	double spare; /* lines of a member inside the domain over those that the call
 			 can use, at least 1: of a mesh one to each of the group, of a
 			 message one */

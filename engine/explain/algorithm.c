@@ -242,9 +242,9 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	own(a, out, "f", "2 there and back, 1 one way", "ways");
 	own(a, out, "s", "1 where the domain's switch adds up", "switch_adds");
 	own(a, out, "A", "axes of the torus, at least 1", "axes");
-	own(a, out, "U", "axes that the group lies along", "used_axes");
-	own(a, out, "H", "hops half-way round these", "axis_hops");
-	own(a, out, "D", "ranks along the longest", "longest_axis");
+	own(a, out, "U", "axes that the group lies along, a line half", "used_axes");
+	own(a, out, "H", "hops along these to the farthest", "axis_hops");
+	own(a, out, "D", "ranks along the longest, of a line twice", "longest_axis");
 	own(a, out, "spare", "lines of a rank over those that carry this",
 	    "spare_lines");
 	own(a, out, "L", "lg p, rounded up", "lg_ranks_up");
@@ -432,9 +432,10 @@ const struct explain_node explain_algorithm[] = {
 	FACT("ways", "There and back, or one way", ways),
 	FACT("switch_adds", "Whether the domain's switch adds up", switch_adds),
 	FACT("axes", "Axes of the torus", axes),
-	FACT("used_axes", "Axes that the group lies along", used_axes),
-	FACT("axis_hops", "Hops half-way round its axes", axis_hops),
-	FACT("longest_axis", "Ranks along its longest axis", longest_axis),
+	FACT("used_axes", "Axes that the group lies along, a line half", used_axes),
+	FACT("axis_hops", "Hops along its axes to the farthest", axis_hops),
+	FACT("longest_axis", "Ranks along its longest axis, of a line twice",
+	     longest_axis),
 	FACT("spare_lines", "Lines of a rank over those that carry the call",
 	     spare_lines),
 	FACT("lg_ranks_up", "lg of the ranks, rounded up", up),
