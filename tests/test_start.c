@@ -265,6 +265,32 @@ static void layouts_are_usual(void **state)
 	assert_int_equal(s.plan.tp, 1);
 }
 
+/* 126 layers on as many stages as are given, with embedding and loss among them or not,
+ * whichever divides. */
+static void given_stages_divide_the_layers(void **state)
+{
+	static const struct {
+		int64_t gpus, pp;
+	} given[] = { { 1024, 16 }, { 1152, 18 }, { 1008, 126 }, { 896, 7 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+		struct start start = { 0 };
+		struct scenario s;
+
+		blank(&s, "llama3.1-405b", "dgx-h100", "megatron-core");
+		give(&start, &s, "gpus", (double)given[i].gpus);
+		give(&start, &s, "pp", (double)given[i].pp);
+		give(&start, &s, "tp", 8);
+		start_choose(&start, &s);
+		scenario_estimate(&s, &estimate);
+		if (!estimate.legal)
+			fail_msg("pp %lld: %s", (long long)given[i].pp,
+				 estimate.problems.item[0].rule->code);
+		assert_int_equal(s.plan.split_embedding, given[i].pp == 16);
+	}
+}
+
 static void what_is_given_stays(void **state)
 {
 	static const struct {
@@ -441,6 +467,7 @@ int main(void)
 		cmocka_unit_test(what_can_fit_fits),
 		cmocka_unit_test(batches_are_usual),
 		cmocka_unit_test(layouts_are_usual),
+		cmocka_unit_test(given_stages_divide_the_layers),
 		cmocka_unit_test(what_is_given_stays),
 		cmocka_unit_test(batch_follows_given_degrees),
 		cmocka_unit_test(starts_are_told),

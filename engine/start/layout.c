@@ -222,14 +222,17 @@ static bool search(const struct reach *reach, const struct start *start,
 }
 
 /* 126 layers (Llama 3 405B) or 70 (BLOOM) are made for embedding and loss that count as
- * a layer each (arXiv 2407.21783, section 3.3.2; arXiv 2211.05100, section 3.3.1). */
+ * a layer each (arXiv 2407.21783, section 3.3.2; arXiv 2211.05100, section 3.3.1);
+ * unless as many stages are given as divide the layers alone. */
 static void count_ends(struct start *start, struct scenario *s)
 {
 	enum { EIGHT = 8 };
-	int64_t layers = s->model.layers;
+	int64_t layers = s->model.layers, chunks = s->plan.pp * s->plan.vpp;
 
 	if ((s->stack.rules >> 8 & 1) == 0 || layers % EIGHT == 0 ||
 	    (layers + 2) % EIGHT != 0)
+		return;
+	if (chunks > 1 && layers % chunks == 0 && (layers + 2) % chunks != 0)
 		return;
 	start_set(start, s, "split_embedding", 1);
 	start_set(start, s, "split_loss", 1);
