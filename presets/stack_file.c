@@ -107,6 +107,7 @@ static const struct field fields[] = {
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
 	{ "sends_fp8_rows", FIELD_BOOL, S(sends_fp8_rows), 0, NULL },
 	{ "splits_master", FIELD_BOOL, S(splits_master), 0, NULL },
+	{ "offloads_gradients", FIELD_BOOL, S(offloads_gradients), 0, NULL },
 	{ "splits_adapters", FIELD_BOOL, S(splits_adapters), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
 	{ "measured_gpus", FIELD_COUNT, S(evidence.measured_gpus), 0, NULL },

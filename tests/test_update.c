@@ -1,6 +1,7 @@
 /* test_update.c - what the update of the weights takes, by the optimizer and by whose
  * memory it is bound by, against counts by hand. */
 #include "engine/train/train.h"
+#include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 
@@ -126,9 +127,45 @@ static void test_a_host_is_bound_by_its_memory(void **state)
 		     30 * trained / s.cluster.accelerator.host_bytes_per_second, 1e-9);
 }
 
+/* ZeRO-Offload's largest model on one V100 of 32 GB has 13 billion parameters: of each
+ * the GPU keeps the weight's two bytes alone (arXiv 2101.06840, sections 4.1 and 6.2),
+ * where gradients are shared. */
+static void test_gradients_follow_what_sums_them(void **state)
+{
+	static struct estimate e;
+	struct error error;
+	struct scenario s;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "llama-13b", "dgx2-v100", "deepspeed", &error));
+	case_set(&s, "gpus", "1");
+	case_set(&s, "gbs", "4");
+	case_set(&s, "mbs", "4");
+	case_set(&s, "seq", "1024");
+	case_set(&s, "precision", "fp16");
+	case_set(&s, "zero", "2");
+	case_set(&s, "optimizer_offload", "1");
+	train_estimate(&s, &e);
+	assert_true(e.memory.gradients_bytes == 0);
+	assert_close(e.memory.weights_bytes, 2 * e.stage[0].parameters, 1e-12);
+	assert_true(e.memory.total_bytes < s.cluster.accelerator.usable_bytes);
+	case_set(&s, "zero", "3");
+	case_set(&s, "optimizer_offload", "0.25");
+	train_estimate(&s, &e);
+	assert_close(e.memory.gradients_bytes, 1.5 * e.stage[0].parameters, 1e-12);
+	case_set(&s, "zero", "1"); /* sums whole ones in place */
+	train_estimate(&s, &e);
+	assert_close(e.memory.gradients_bytes, 2 * e.stage[0].parameters, 1e-12);
+	case_set(&s, "zero", "2");
+	s.stack.offloads_gradients = false; /* Megatron keeps its buffer */
+	train_estimate(&s, &e);
+	assert_close(e.memory.gradients_bytes, 2 * e.stage[0].parameters, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gradients_follow_what_sums_them),
 		cmocka_unit_test(test_optimizers_move_their_own_states),
 		cmocka_unit_test(test_a_split_master_is_the_rest_of_the_weight),
 		cmocka_unit_test(test_a_host_is_bound_by_its_memory),

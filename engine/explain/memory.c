@@ -47,6 +47,11 @@ static void gradients(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "g", "bytes of a gradient", "states.gradient_bytes");
 	add_trained(a, out);
 	share_out(a, out, a->scenario->plan.zero >= 2 && !whole);
+	if (whole || !states_gradients_follow(a->scenario))
+		return;
+	explain_say(out, " * (1 - o)");
+	explain_from(a, out, "o", "share summed on the host, as its states",
+		     "optimizer_offload");
 }
 
 static void states(const struct asked *a, struct explanation *out)

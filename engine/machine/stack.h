@@ -77,6 +77,9 @@ struct stack {
 	/* moments that are narrow leave of a master weight the 16 bits that the 16-bit
 	 * weight lacks */
 	bool splits_master;
+	/* gradients that ZeRO shares are summed on the host where the states are there
+	 */
+	bool offloads_gradients;
 	bool splits_adapters;  /* TP splits both matrices of an adapter (Megatron's) */
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */

@@ -167,6 +167,11 @@ bool states_gather_once(const struct plan *plan)
 	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;
 }
 
+bool states_gradients_follow(const struct scenario *scenario)
+{
+	return scenario->stack.offloads_gradients && scenario->plan.zero >= 2;
+}
+
 void states_shards(const struct scenario *scenario, struct shards *out)
 {
 	const struct plan *plan = &scenario->plan;
@@ -181,14 +186,18 @@ void states_shards(const struct scenario *scenario, struct shards *out)
 }
 
 /* What a rank of so many holds of the bytes of whole states. */
-static void share_out(const struct plan *plan, const struct weight_states *whole,
-		      int64_t ranks, struct weight_states *out)
+static void share_out(const struct scenario *scenario,
+		      const struct weight_states *whole, int64_t ranks,
+		      struct weight_states *out)
 {
+	const struct plan *plan = &scenario->plan;
 	double share = 1 / (double)ranks;
 
 	out->weight = whole->weight * (plan->zero >= 3 ? share : 1);
 	out->gradient = whole->gradient * (plan->zero >= 2 ? share : 1);
 	out->optimizer = whole->optimizer * (plan->zero >= 1 ? share : 1);
+	if (states_gradients_follow(scenario))
+		out->gradient *= 1 - plan->optimizer_offload;
 	/* whole, and summed in fp32 */
 	if (states_gather_once(plan))
 		out->gradient = 4;
@@ -204,8 +213,8 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 		.optimizer = step_optimizer_bytes(scenario),
 	};
 
-	share_out(plan, &whole, shards->dense, &out->dense);
-	share_out(plan, &whole, shards->expert, &out->expert);
+	share_out(scenario, &whole, shards->dense, &out->dense);
+	share_out(scenario, &whole, shards->expert, &out->expert);
 	/* fp16 with its loss scaling sums in 16 bit: its copy is in the sum */
 	out->sync_copy = plan->zero < 3 && shards->replicated &&
 					 plan->precision != PRECISION_FP16

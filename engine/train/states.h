@@ -52,6 +52,9 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 /* FSDP under a pipeline that keeps its weights gathered: it gathers before the first
  * micro-batch, sums whole gradients, and scatters them behind the last one. */
 bool states_gather_once(const struct plan *plan);
+/* Shared gradients are summed where the optimizer's states are, so that of those on the
+ * host none stay on the accelerator. */
+bool states_gradients_follow(const struct scenario *scenario);
 
 /* Per parameter, before any sharing. */
 double step_gradient_bytes(const struct scenario *scenario);
