@@ -1,5 +1,6 @@
 /* test_mesh.c - which members of a group sit in one domain, where groups and domains do
  * not divide each other. */
+#include "engine/collective/unit.h"
 #include "engine/machine/cluster.h"
 #include "engine/plan/mesh.h"
 #include "presets/scenario_file.h"
@@ -75,11 +76,38 @@ static void test_groups_across_a_border(void **state)
 	}
 }
 
+/* A V100 of a DGX-1 has six lines of 25 GB/s, to four of the seven others: two ranks
+ * share one of them, four have three each, eight all; a message takes one. */
+static void test_a_dgx1_has_no_switch(void **state)
+{
+	static const double lines[][2] = { { 2, 1 }, { 4, 3 }, { 8, 6 } };
+	struct error error;
+	struct scenario s;
+	struct fabric fabric;
+	struct mesh mesh;
+	struct call call;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "megatron-3.6b", "dgx-v100", "generic", &error));
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		s.cluster.gpus = 8;
+		s.plan.tp = (int64_t)lines[i][0];
+		mesh_build(&s, &mesh);
+		collective_fabric(&s, NULL, &fabric);
+		call_find(&fabric, &mesh.tp_group, COLLECTIVE_ALL_REDUCE, 1e6, 0,
+			  &call);
+		assert_close(call.spare, 6 / lines[i][1], 1e-12);
+		call_find(&fabric, &mesh.tp_group, COLLECTIVE_SEND, 1e6, 0, &call);
+		assert_close(call.spare, 6, 1e-12);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_a_rack_gives),
 		cmocka_unit_test(test_groups_across_a_border),
+		cmocka_unit_test(test_a_dgx1_has_no_switch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
