@@ -40,6 +40,13 @@ static void test_what_a_rack_gives(void **state)
 	case_set(&s, "gpus_per_node", "8");
 	case_set(&s, "gpus", "12");
 	assert_int_equal(cluster_domain(&s.cluster), 8);
+	/* PaLM's two pods of 4096 chips */
+	case_set(&s, "nvlink_domain", "4096");
+	case_set(&s, "gpus", "6144");
+	s.cluster.torus = true;
+	assert_int_equal(cluster_domain(&s.cluster), 3072);
+	case_set(&s, "gpus", "4099");
+	assert_int_equal(cluster_domain(&s.cluster), 4096);
 }
 
 /* 16 ranks on racks of 72: four groups lie in the first, the fifth half in each. */

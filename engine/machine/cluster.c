@@ -35,6 +35,14 @@ static int64_t even_share(int64_t span, int64_t node, int64_t gpus)
 	return span;
 }
 
+/* Of pods a job takes slices that are alike (PaLM: 3072 chips of each of two 4096). */
+static int64_t equal_slices(int64_t span, int64_t gpus)
+{
+	int64_t pods = (gpus + span - 1) / span;
+
+	return gpus % pods == 0 ? gpus / pods : span;
+}
+
 int64_t cluster_domain(const struct cluster *cluster)
 {
 	int64_t span = cluster->link[LINK_DOMAIN].span, node = cluster->gpus_per_node;
@@ -43,7 +51,9 @@ int64_t cluster_domain(const struct cluster *cluster)
 		span = 1;
 	if (span >= cluster->gpus)
 		return cluster->gpus;
-	if (cluster->torus || node < 1 || span < 4 * node)
+	if (cluster->torus)
+		return equal_slices(span, cluster->gpus);
+	if (node < 1 || span < 4 * node)
 		return span;
 	return even_share(span, node, cluster->gpus);
 }
