@@ -303,6 +303,13 @@ static void test_a_mesh_of_chips_by_hand(void **state)
 	all = members(256, 256);
 	assert_true(by(&fabric, &all, AG, GiB1, ALGORITHM_TORUS, &cost));
 	assert_close(cost.seconds, GiB1 * 255 / 256 / 360e9, 1e-12);
+	/* four of three axes go all round, two of them do not */
+	cluster.torus_axes = 3;
+	row = members(4, 4);
+	assert_true(by(&fabric, &row, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 * 3 / 4 / (2 * 60e9), 1e-12);
+	assert_true(by(&fabric, &two, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 / 2 / 60e9, 1e-12);
 }
 
 /* Eight with a line of 64 GB/s to each other, 448 GB/s together: a group has the lines
@@ -694,7 +701,7 @@ static void count_axes(int axes, int64_t ranks, int64_t stride, struct call *out
 		/* a ring where the group, or those inside its stride, go all round */
 		for (int64_t i = 0; i < ranks * stride; i++)
 			end = i / below % side > end ? i / below % side : end;
-		ring = end == side - 1 || ranks * stride == 4096;
+		ring = (end + 1) % (axes > 2 ? 4 : side) == 0 || ranks * stride == 4096;
 		out->H += (double)(ring ? along / 2 : along - 1);
 		out->U += along > 1 ? ring ? 1 : 0.5 : 0;
 		out->D = fmax(out->D, (double)(ring || along < 2 ? along : 2 * along));

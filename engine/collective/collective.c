@@ -36,14 +36,17 @@ void collective_fabric(const struct scenario *scenario,
 }
 
 /* Whether an axis of which so many ranks of `side` are filled is a ring. Slices below
- * a block (4 x 4 x 4, or 16 x 16) are meshes, and a part of an axis is a line (Google
- * Cloud TPU v4 and v6e; jax-ml scaling book, "How to Think About TPUs"). */
+ * a block (4 x 4 x 4, or 16 x 16) are meshes. Optical switches close any multiple of
+ * four, as a slice of three axes is asked for; a 16 x 16 is fixed, and a part of its
+ * axis is a line (Google Cloud TPU v4 and v6e; jax-ml scaling book, "How to Think About
+ * TPUs"). */
 static bool closes(const struct call *call, double chips, double reach, double filled,
 		   double side)
 {
 	double block = call->axes > 2 ? 64 : 256;
+	double whole = call->axes > 2 ? 4 : side;
 
-	return chips >= block && (filled >= side || reach >= chips);
+	return chips >= block && (fmod(filled, whole) == 0 || reach >= chips);
 }
 
 /* The side, a power of two, of the smallest torus that has so many chips. */
