@@ -153,6 +153,45 @@ static void pipelines_are_the_same_in_both(void **state)
 	}
 }
 
+/* Where all lengths are alike, requests go in step for ever: prompts that run first are
+ * those of a whole wave, which decodes and ends as one; of prompts beside decoding
+ * requests none ends before the one that began before it. Closed form and simulation
+ * say the same of both, and of what is received more slowly than it is served. */
+static void who_goes_in_step_is_the_same_in_both(void **state)
+{
+	int found = 0, far = 0, first = 0;
+
+	(void)state;
+	seed = 61;
+	while (found < servers() / 2) {
+		struct queue_result r;
+		struct scenario s;
+		double ttft;
+
+		draw_closed(&s);
+		s.plan.serving.length_spread = 0;
+		s.plan.serving.prompt_len = 200 + (int64_t)next(8000);
+		s.plan.serving.output_len = 100 + (int64_t)next(400);
+		serve_estimate(&s, &now);
+		if (!now.feasible || now.serving.waiting > 0 ||
+		    s.plan.serving.batching == BATCHING_STATIC ||
+		    s.plan.serving.disaggregated || each(&s) < 2)
+			continue;
+		found++;
+		first += !s.stack.serving.mixes;
+		simulate(&s, (int)(10 * s.plan.serving.concurrency), &r);
+		ttft = fabs(log(now.serving.ttft_seconds / r.ttft.mean));
+		far += ttft > log(1.5);
+		if (ttft > log(4))
+			fail_at(&s, "TTFT", now.serving.ttft_seconds, r.ttft.mean);
+		if (fabs(log(now.serving.tpot_seconds / r.tpot.mean)) > log(1.8))
+			fail_at(&s, "TPOT", now.serving.tpot_seconds, r.tpot.mean);
+	}
+	assert_true(first > found / 5);
+	if (far > found / 10)
+		fail_msg("%d of %d are far off", far, found);
+}
+
 /* What a search takes for possible is: prompts fill passes as they are cut, or are not,
  * and no more come out than are received. */
 static void none_gives_more_than_its_ceiling(void **state)
@@ -655,6 +694,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(users_are_somewhere_and_tokens_take_a_pass),
 		cmocka_unit_test(pipelines_are_the_same_in_both),
+		cmocka_unit_test(who_goes_in_step_is_the_same_in_both),
 		cmocka_unit_test(none_gives_more_than_its_ceiling),
 		cmocka_unit_test(no_more_come_out_than_are_received),
 		cmocka_unit_test(waits_end_with_the_others_prompts),

@@ -84,13 +84,16 @@ static double others(const struct work *w, double c, double requests)
 }
 
 static struct prompts carried(const struct work *w, const struct server *server,
-			      double c, double n)
+			      double c, double n, double step)
 {
-	double tokens = n * w->prompt, steps = w->output / w->accepted;
+	double tokens = n * w->prompt, steps = w->output / w->accepted,
+	       least = w->prompt;
 	struct prompts p = { .turns = micro_batches(server, c) };
 
+	if (w->closed && !work_mixes(w))
+		least *= waves_together(w, server, c, step);
 	p.slots = steps * p.turns;
-	p.tokens = fmin(server->budget_tokens, fmax(w->prompt, tokens / p.slots));
+	p.tokens = fmin(server->budget_tokens, fmax(least, tokens / p.slots));
 	p.passes = tokens / p.tokens;
 	p.requests = work_mixes(w) ? fmin(c, c * p.slots / fmax(p.passes, 1)) : 0;
 	p.rounds = work_mixes(w) ? fmax(steps, p.passes / p.turns)
@@ -102,7 +105,7 @@ static struct prompts carried(const struct work *w, const struct server *server,
 static void add_prompts(const struct work *w, const struct server *server, double c,
 			double n, struct point *out)
 {
-	struct prompts p = carried(w, server, c, n);
+	struct prompts p = carried(w, server, c, n, out->step_seconds);
 	struct timing with = work_pass(w, server, p.requests, p.tokens), without;
 	double steps = w->output / w->accepted, rounds, longer;
 	double replaced = work_mixes(w) ? fmin(p.passes, p.slots) : 0;
@@ -145,12 +148,13 @@ static double beside_company(const struct work *w, const struct server *server,
  * Who does not come then stands before it. */
 static double most_behind(const struct work *w, const struct server *server, double c)
 {
-	struct prompts p = carried(w, server, c, c - 1);
+	struct prompts p;
 
 	if (w->output <= 1)
 		return 0;
 	if (!work_mixes(w))
 		return c - 1;
+	p = carried(w, server, c, c - 1, 0);
 	return p.slots * (w->output - 1) / w->output * p.tokens / w->prompt;
 }
 
@@ -172,7 +176,7 @@ static void others_of_loop(const struct work *w, const struct server *server, do
 static double riding(const struct work *w, const struct server *server, double c,
 		     double n)
 {
-	struct prompts p = carried(w, server, c, n);
+	struct prompts p = carried(w, server, c, n, 0);
 
 	return fmin(1, p.slots / fmax(p.passes, 1e-9));
 }
@@ -396,7 +400,7 @@ double steady_mixed(const struct server *server, const struct point *at,
 	work_of(server->context.scenario, &w);
 	if (at->met <= 0)
 		return 0;
-	p = carried(&w, server, at->decoding, at->met);
+	p = carried(&w, server, at->decoding, at->met, at->step_seconds);
 	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }

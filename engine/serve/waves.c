@@ -43,16 +43,80 @@ static double ahead_in_wave(const struct work *w, const struct server *server, d
 	return others * stay / (stay + window);
 }
 
+/* Where prompts run first nobody decodes, and nobody ends, before the last of those
+ * that wait has run: a wave decodes from one pass on, whatever its prompts took, and
+ * ends as far apart as lengths are, and as requests are received more slowly than
+ * prompts run. Who comes meets who ended in the same pass, or since the one before it
+ * was received. How many of c they are together, in the mean of a wave.
+ */
+static double clump(const struct work *w, double c, double step, double alone, int wave)
+{
+	double each = w->s->stack.serving.prompt_seconds, near = step + each;
+	double decoding = steps_of(w) * step;
+	double apart = c * fmax(0, each - alone);
+	double window = fmin(decoding, wave_window(w, apart, decoding, wave));
+
+	return wave == 0 ? c : 1 + (c - 1) * near / (near + window);
+}
+
+/* Of those in a clump the first runs alone, as the others come a little later. A pass
+ * over k takes rest + each k, and as many more are received meanwhile: whoever fills
+ * passes comes faster than they run.
+ */
+static double others_together(const struct work *w, const struct server *server,
+			      double others, double alone)
+{
+	double most = fmax(1, server->budget_tokens / w->prompt);
+	double received = w->s->stack.serving.prompt_seconds, each;
+
+	if (most <= 1 || others <= 1)
+		return 1;
+	each = (work_pass(w, server, 0, server->budget_tokens).stage - alone) /
+	       (most - 1);
+	if (each < received)
+		most = fmin(most, fmax(1, (alone - each) / (received - each)));
+	return fmin(others, most);
+}
+
+double waves_together(const struct work *w, const struct server *server, double c,
+		      double step)
+{
+	double alone = work_prompts(w, server, 1).stage, passes = 0;
+
+	for (int wave = 0; wave < BURST_WAVES; wave++) {
+		double k = clump(w, c, step, alone, wave), others = fmax(0, k - 1);
+
+		passes += (1 + others / others_together(w, server, others, alone)) / k;
+	}
+	return BURST_WAVES / passes;
+}
+
+static double ahead_in_clump(const struct work *w, const struct server *server,
+			     double c, const struct point *out, int wave)
+{
+	double alone = work_prompts(w, server, 1).stage;
+	double k = clump(w, c, out->step_seconds, alone, wave), others = k - 1;
+	double with = others_together(w, server, others, alone);
+
+	return others / k * (1 + fmax(0, others + with - 2) / 2);
+}
+
 double waves_ahead(const struct work *w, const struct server *server, double c,
 		   const struct point *out, double cycle)
 {
 	double decoding = cycle - out->prefill_seconds - out->begin_seconds;
-	double sum = ahead_in_burst(w, server, c);
+	double begin = fmax(out->served_seconds, w->s->stack.serving.prompt_seconds);
+	bool clumps = w->closed && !work_mixes(w);
+	double sum = clumps ? ahead_in_clump(w, server, c, out, 0)
+			    : ahead_in_burst(w, server, c);
 
 	for (int wave = 1; wave < BURST_WAVES; wave++) {
-		double window = wave_window(w, c * out->served_seconds, decoding, wave);
+		double window = wave_window(w, c * begin, decoding, wave);
 
-		sum += ahead_in_wave(w, server, c, out, fmin(window, decoding));
+		if (clumps)
+			sum += ahead_in_clump(w, server, c, out, wave);
+		else
+			sum += ahead_in_wave(w, server, c, out, fmin(window, decoding));
 	}
 	return fmin(c - 1, sum / BURST_WAVES);
 }
@@ -64,9 +128,10 @@ double waves_company(const struct work *w, const struct server *server, double c
 {
 	double most = fmax(1, server->budget_tokens / w->prompt), sum = fmin(c, most);
 	double decoding = steps_of(w) * out->step_seconds;
+	double begin = fmax(out->served_seconds, w->s->stack.serving.prompt_seconds);
 
 	for (int wave = 1; wave < BURST_WAVES; wave++) {
-		double window = wave_window(w, c * out->served_seconds, decoding, wave);
+		double window = wave_window(w, c * begin, decoding, wave);
 		double each = c * out->step_seconds / turns / window;
 
 		sum += fmax(1, fmin(most, each));

@@ -17,6 +17,10 @@ double wave_window(const struct work *work, double served, double decoding, int 
  * between two of a user. */
 double waves_ahead(const struct work *work, const struct server *server, double c,
 		   const struct point *out, double cycle);
+/* Prompts in a pass over them where they run first, of c requests whose decode pass
+ * takes `step` seconds. */
+double waves_together(const struct work *work, const struct server *server, double c,
+		      double step);
 /* Prompts in a pass with a new request's own, where `turns` micro-batches go around in
  * a pipeline. */
 double waves_company(const struct work *work, const struct server *server, double c,

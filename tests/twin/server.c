@@ -193,6 +193,77 @@ static double passes_held(const struct loop *l, double c, double steps)
 	return look + (1 * window + come * (window / 2)) / (1 + come);
 }
 
+/* Those of a wave begin no faster than they are received. */
+static double one_by_one(const struct loop *l, const struct point *p)
+{
+	return fmax(p->served_seconds, l->s->stack.serving.prompt_seconds);
+}
+
+/* --- prompts before all decoding --- */
+
+static bool beside_decoding(const struct loop *l)
+{
+	return l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+}
+
+/* Requests of one wave that are there before a pass decodes again. */
+struct clump {
+	double of;   /* with the request itself */
+	double full; /* of them in each pass behind that of the first, alone */
+};
+
+static struct clump clump_of(const struct loop *l, double c, double step, int wave)
+{
+	double budget = l->decode->budget_tokens, one, all, share, more;
+	double received = l->s->stack.serving.prompt_seconds;
+	double decoding = l->output / l->gain * step, window, there;
+	struct clump k;
+
+	one = run_prompts_of(l, 1, 0).stage;
+	window =
+		window_of(l, received > one ? c * (received - one) : 0, decoding, wave);
+	if (window > decoding)
+		window = decoding;
+	there = (step + received) / (step + received + window);
+	k.of = wave > 0 ? 1 + (c - 1) * there : c;
+	k.full = 1;
+	if (budget <= l->prompt || k.of <= 2)
+		return k;
+	/* passes over some take all of one, and a share of a full one for each more */
+	all = pass_over(l, l->decode, 0, budget, 0).stage;
+	share = (all - one) * l->prompt / (budget - l->prompt);
+	k.full = budget / l->prompt;
+	/* as many as come while they run */
+	more = (one - share) / (received - share);
+	if (received > share && more < k.full)
+		k.full = more > 1 ? more : 1;
+	if (k.full > k.of - 1)
+		k.full = k.of - 1;
+	return k;
+}
+
+/* Prompts of a pass over the waves' passes. */
+static double prompts_of_pass(const struct loop *l, double c, double step)
+{
+	double passes = 0;
+
+	for (int wave = 0; wave < 10; wave++) {
+		struct clump k = clump_of(l, c, step, wave);
+
+		passes += 1 / k.of + (k.of - 1) / k.of / k.full;
+	}
+	return 10 / passes;
+}
+
+/* The first has nobody before it; the others it, and half of each other, and half of
+ * who shares their pass. */
+static double before_in_clump(const struct clump *k)
+{
+	double each = 1 + fmax(0, (k->of - 2) / 2 + (k->full - 1) / 2);
+
+	return (1 - 1 / k->of) * each;
+}
+
 /* --- prompts beside decoding requests --- */
 
 /* Passes with prompts of others while a request takes its output. */
@@ -204,18 +275,22 @@ struct riding {
 	bool mixes;
 };
 
-static void ride(const struct loop *l, double c, double met, struct riding *r)
+static void ride(const struct loop *l, double c, double met, double step,
+		 struct riding *r)
 {
-	double tokens = met * l->prompt;
+	double tokens = met * l->prompt, least;
 
-	r->mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+	r->mixes = beside_decoding(l);
 	r->stages = l->decode->context.shape.pp;
 	r->turns = c < 1 ? 1 : c < r->stages ? c : r->stages;
 	r->steps = l->output / l->gain;
 	r->slots = r->steps * r->turns;
 	r->each = tokens / r->slots;
-	if (r->each < l->prompt)
-		r->each = l->prompt;
+	least = l->prompt;
+	if (l->closed && !r->mixes)
+		least *= prompts_of_pass(l, c, step);
+	if (r->each < least)
+		r->each = least;
 	if (r->each > l->decode->budget_tokens)
 		r->each = l->decode->budget_tokens;
 	r->passes = tokens / r->each;
@@ -276,7 +351,7 @@ static void others_prompts(const struct loop *l, double c, double met, struct po
 	struct riding r;
 	double beside = 0;
 
-	ride(l, c, met, &r);
+	ride(l, c, met, p->step_seconds, &r);
 	if (r.mixes)
 		beside = r.passes > fmax(1, r.slots) ? c * r.slots / r.passes
 			 : r.passes < 1              ? fmin(c, c * r.slots)
@@ -313,13 +388,13 @@ static double with_company(const struct loop *l, double c, const struct point *p
 	double most = fmax(1, l->decode->budget_tokens / l->prompt), prompts;
 	struct riding r;
 
-	ride(l, c, c - 1, &r);
+	ride(l, c, c - 1, p->step_seconds, &r);
 	if (r.stages <= 1 || c <= 1 || p->served_seconds <= 0)
 		return 0;
 	prompts = fmin(c, most) / 10;
 	for (int wave = 1; wave < 10; wave++) {
 		double came = c / r.turns * p->step_seconds /
-			      window_of(l, c * p->served_seconds,
+			      window_of(l, c * one_by_one(l, p),
 					r.steps * p->step_seconds, wave);
 
 		prompts += (came < 1 ? 1 : came > most ? most : came) / 10;
@@ -334,7 +409,7 @@ static double most_behind(const struct loop *l, double c)
 
 	if (l->output <= 1)
 		return 0;
-	ride(l, c, c - 1, &r);
+	ride(l, c, c - 1, 1, &r);
 	return r.mixes ? r.slots * (1 - 1 / l->output) * r.each / l->prompt : c - 1;
 }
 
@@ -347,8 +422,17 @@ static double ahead_in_waves(const struct loop *l, double c, double cycle,
 	double sum = (c - 1) / 2 + (fmin(c, together) - 1) / 2;
 	double others = (c - 1) * (1 - 1 / (2 * together));
 
+	if (!beside_decoding(l)) {
+		sum = 0;
+		for (int wave = 0; wave < 10; wave++) {
+			struct clump k = clump_of(l, c, p->step_seconds, wave);
+
+			sum += before_in_clump(&k);
+		}
+		return fmin(c - 1, sum / 10);
+	}
 	for (int wave = 1; wave < 10; wave++) {
-		double window = window_of(l, c * p->served_seconds, decoding, wave), r;
+		double window = window_of(l, c * one_by_one(l, p), decoding, wave), r;
 
 		window = fmin(window, decoding);
 		r = stay_of(&(struct queue){ others + 1, p->served_seconds, window,
@@ -387,11 +471,6 @@ struct arrival {
 	double waits, behind, beside, seconds;
 };
 
-static bool beside_decoding(const struct loop *l)
-{
-	return l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
-}
-
 /* Of a full pass with prompts each has its share, and of the decode pass that it is
  * too, unless there are more of them than decode passes. */
 static double time_of_prompt(const struct loop *l, double c, const struct arrival *a,
@@ -402,7 +481,7 @@ static double time_of_prompt(const struct loop *l, double c, const struct arriva
 
 	if (!beside_decoding(l))
 		return p->served_seconds;
-	ride(l, c, a->mean, &r);
+	ride(l, c, a->mean, p->step_seconds, &r);
 	if (r.passes > r.slots)
 		share *= r.slots / r.passes;
 	return p->served_seconds + share * (a->half + a->half);
