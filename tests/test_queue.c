@@ -404,6 +404,38 @@ static void outputs_to_come_are_expected(void **state)
 	is(1, 9.08, 18.08);
 }
 
+/* B is let in beside A, as 4 + 5 and 5 + 20 tokens and a tenth of A's other 15 fit into
+ * 36. C does not fit. After eleven passes together the cache is full: B has written
+ * less than A, loses its cache and goes behind C, who has room only when A has ended.
+ * All of what C will write has to fit too, so that B, of 16 tokens to compute, waits
+ * for C. */
+static void who_has_written_least_goes_behind_the_others(void **state)
+{
+	static const struct queue_item list[] = { { 0, 4, 20, 0 },
+						  { 3.5, 4, 20, 0 },
+						  { 6, 10, 20, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 200) };
+	struct queue_load load = listed(list, 3);
+	struct queue_result r;
+
+	(void)state;
+	s.pool.room = 36;
+	s.pool.retracts = true;
+	s.pool.expects = s.pool.expects_least = 0.1;
+	r = run(&s, &load);
+	is(0, 0.04, 19.08);
+	is(1, 4.08, 45.34);
+	is(2, 19.18, 38.18);
+	assert_int_equal(r.preempted, 1);
+	assert_close(r.recomputed_tokens, 16, 0);
+	/* of a server that expects 0.2 at first the tenth is reached after ten passes
+	 */
+	s.pool.expects = 0.2;
+	s.pool.expects_falls = 0.01;
+	run(&s, &load);
+	assert_close(record[1].first, 19.08, 1e-9);
+}
+
 /* 250 of 300 tokens were computed before: half a second is left. Goals count alone and
  * together. Cache for 400: the second is larger than that, and is let in alone. */
 static void a_list_has_prefixes_goals_and_sizes(void **state)
@@ -704,6 +736,7 @@ int main(void)
 		cmocka_unit_test(requests_wait_to_be_seen),
 		cmocka_unit_test(prompts_wait_for_others),
 		cmocka_unit_test(outputs_to_come_are_expected),
+		cmocka_unit_test(who_has_written_least_goes_behind_the_others),
 		cmocka_unit_test(a_list_has_prefixes_goals_and_sizes),
 		cmocka_unit_test(laws_hold_of_every_load),
 		cmocka_unit_test(a_closed_loop_holds_its_users),

@@ -48,6 +48,9 @@ static void draw(void)
 		s.stack.serving.mixes = next(2);
 		s.stack.serving.swaps = next(2);
 		s.stack.serving.expects = next(2) ? 0 : 0.3;
+		s.stack.serving.expects_least = 0.06;
+		s.stack.serving.expects_passes = next(2) ? 0 : 40;
+		s.stack.serving.expects_ahead = 5;
 		serve_estimate(&s, &now);
 		if (now.feasible && next(4) == 0) {
 			v->request_rate = now.serving.requests_per_second * 0.6;
@@ -130,6 +133,7 @@ static void set_pool(struct queue_pool *pool, struct pass_table *table,
 		.most_requests = (int)server_request_limit(&s),
 		.reserves = s.stack.serving.reserves,
 		.expects = s.stack.serving.expects,
+		.retracts = s.stack.serving.expects_passes > 0,
 		.look_interval = (int)v->receive_interval,
 		.prompt_wait = (int)v->batch_wait,
 		.fill = 0.9 * server->budget_tokens,
@@ -140,6 +144,11 @@ static void set_pool(struct queue_pool *pool, struct pass_table *table,
 		.server = table,
 	};
 	pool->unsplit = !v->chunked_prefill && v->batching != BATCHING_STATIC;
+	if (pool->retracts && pool->expects > 0) {
+		pool->expects_least = 0.06;
+		pool->expects_falls = (0.3 - 0.06) / 40;
+	}
+	pool->expects_ahead = pool->retracts ? 5 : 0;
 	set_host(pool, server, shared, w.prompt);
 	if (v->dp_attention <= 1 && server == &run.decode)
 		return;
@@ -170,6 +179,8 @@ static void set_system(struct queue_system *system, const struct server_part *pa
 	set_pool(&system->prompts, &tables[1], &run.prefill,
 		 server_copies(&run.prefill) / part->parts);
 	system->prompts.scheduler = SERVE_PROMPTS_FIRST;
+	system->prompts.expects = 0; /* nobody decodes there */
+	system->prompts.retracts = false;
 	system->prompts.abreast = (int)run.prefill.context.shape.dp;
 	system->prompts.most_requests = (int)server_usual_requests(&s);
 	run_at(&run, fmin(run_asked(&run, &s), run.room), &mean);

@@ -309,6 +309,14 @@ const struct constant explain_constants[] = {
 	     FORM_PERCENT, stack.serving.expects),
 	FLAG("stack.serving_narrow_kv",
 	     "Whether the cache is in fp8 beside fp8 weights", stack.serving.narrow_kv),
+	REAL("stack.serving_expects_least", "The same at the least", FORM_PERCENT,
+	     stack.serving.expects_least),
+	REAL("stack.serving_expects_ahead",
+	     "Tokens expected of each beyond what is written", FORM_REAL,
+	     stack.serving.expects_ahead),
+	WHOLE("stack.serving_expects_passes",
+	      "Decode passes until the least is expected",
+	      stack.serving.expects_passes),
 	{ 0 },
 };
 

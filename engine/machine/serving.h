@@ -132,6 +132,11 @@ struct serving_stack {
 	bool loads_by_layer; /* copies from the host run beside the layers before */
 	bool swaps; /* with a cache on the host, preempted requests are copied there */
 	double expects; /* else, share of all outputs to come that has to fit */
+	/* of those that decode, while it falls to the least in so many passes; what
+	 * those that are left have written, and so many tokens more, is expected once
+	 * somebody has lost his cache; 0 passes: it stays */
+	double expects_least, expects_ahead;
+	int64_t expects_passes;
 	int64_t max_requests, max_batched_tokens;
 	/* The same on GPUs with less memory than that, or of that name; 0 = as above */
 	double small_bytes;

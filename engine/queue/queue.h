@@ -101,6 +101,14 @@ struct queue_pool {
 	int most_requests; /* of a server; 0 = no limit */
 	bool reserves;     /* a request is let in when its whole output fits */
 	double expects;    /* else, which share of all outputs to come has to fit */
+	/* That share is of those that decode; of prompts, and of who waits, all has to
+	 * fit, and whoever has no room waits until somebody ends. It falls by
+	 * `expects_falls` with a decode pass, down to `expects_least`. Who has written
+	 * least loses its cache, and goes behind those that wait; the share is then
+	 * what the others have written, and `expects_ahead` tokens of each, of all that
+	 * they write; in an empty server it is what it was. */
+	bool retracts;
+	double expects_least, expects_falls, expects_ahead;
 	/* Where others decode: passes between two looks for requests (0 and 1: each
 	 * time), and how many of them prompts wait at most until a pass has `fill`
 	 * tokens. */

@@ -49,6 +49,9 @@ struct station {
 	 */
 	int64_t finishes;
 	double unwritten;
+	double expects;   /* the share of outputs to come that has to fit */
+	bool full;        /* who waits had no room, and nobody has ended since */
+	bool lost;        /* some lost their cache before the passes under way */
 	bool hands_over;  /* after the prompt */
 	double net_free;  /* when its network can send the next cache */
 	double host_free; /* when it can receive the next request */
@@ -102,6 +105,18 @@ void heap_add(struct station *at, struct ending e);
 void heap_drop(struct station *at, int i);
 void heap_forget(struct station *at, int32_t who);
 
+/* --- cache.c --- */
+
+/* Tokens of a prompt that need no computing there. */
+double station_cached(const struct station *station, const struct request *request);
+/* Of the cache, when it is let in. */
+double cache_taken(const struct station *station, const struct request *request);
+bool cache_has_room(const struct station *station, const struct request *request);
+/* What it has written since it began to decode, where that was not set aside. */
+double cache_grown(const struct station *station, const struct request *request);
+/* For what everybody writes in a pass: true if somebody lost his for it. */
+bool cache_make_room(struct station *station, struct simulation *s, double now);
+
 /* --- passes.c --- */
 
 /* One pass from now on. */
@@ -125,8 +140,6 @@ void station_return(struct station *station, struct simulation *s, int32_t who,
 void station_plan(struct station *station, struct simulation *s, double now);
 /* The passes under way are over. */
 void station_end(struct station *station, struct simulation *s);
-/* Tokens of a prompt that need no computing there. */
-double station_cached(const struct station *station, const struct request *request);
 /* Requests in it. */
 static inline int station_load(const struct station *at)
 {

@@ -14,49 +14,13 @@ void station_open(struct station *at, const struct queue_pool *pool, bool front,
 				.leaving = empty,
 				.running = empty,
 				.heap = heap,
+				.expects = pool->expects,
 				.hands_over = front,
 				.host_last = -INFINITY,
 				.end = INFINITY };
 }
 
-double station_cached(const struct station *at, const struct request *r)
-{
-	return at->pool->cached + r->cached;
-}
-
 /* --- who is let in --- */
-
-/* Of the cache, when it is let in: its prompt, or what else it has to compute. What all
- * prompts share is held once; prefixes of a list are counted with each that has them.
- */
-static double taken_by(const struct station *at, const struct request *r)
-{
-	double own = r->fill > 0 ? r->fill + r->cached
-				 : fmax(0, r->prompt - at->pool->cached);
-
-	return own + (at->pool->reserves ? r->output : 1);
-}
-
-/* Tokens that it and all inside have still to write. */
-static double to_come(const struct station *at, const struct request *r)
-{
-	double passes =
-		(double)(at->finishes - (int64_t)at->running.count * at->passes);
-
-	return passes * at->pool->gain + at->unwritten + r->output;
-}
-
-static bool has_room(const struct station *at, const struct request *r)
-{
-	double tokens = taken_by(at, r);
-	int inside = at->filling.count + at->leaving.count + at->running.count;
-
-	if (at->pool->most_requests > 0 && inside >= at->pool->most_requests)
-		return false;
-	/* what is too large for an empty cache is let in alone */
-	return inside == 0 ||
-	       at->used + tokens + at->pool->expects * to_come(at, r) <= at->pool->room;
-}
 
 static void begin_decoding(struct station *at, struct simulation *s, int32_t who)
 {
@@ -125,7 +89,7 @@ static bool holds_back(struct station *at, const struct simulation *s, double le
 {
 	bool waits = at->running.count > 0 && at->seen > 0 && left >= 1 &&
 		     at->held < at->pool->prompt_wait &&
-		     has_room(at, &s->request[at->waiting.first]) &&
+		     cache_has_room(at, &s->request[at->waiting.first]) &&
 		     tokens_waiting(at, s) < at->pool->fill;
 
 	if (!waits)
@@ -152,7 +116,7 @@ static void let_in(struct station *at, struct simulation *s)
 
 	line_drop(&at->waiting, s->request, who);
 	at->seen--;
-	r->held = taken_by(at, r);
+	r->held = cache_taken(at, r);
 	at->used += r->held;
 	if (r->fill > 0) {
 		line_add(&at->filling, s->request, who);
@@ -160,52 +124,6 @@ static void let_in(struct station *at, struct simulation *s)
 	} else {
 		begin_decoding(at, s, who);
 	}
-}
-
-/* What it has written since it began to decode, where that was not set aside. */
-static double grown(const struct station *at, const struct request *r)
-{
-	return at->pool->reserves ? 0
-				  : (double)(at->passes - r->begun) * at->pool->gain;
-}
-
-/* Its cache, all but the last token's, is copied to the host and, the link has two
- * directions, back when that is free. */
-static void swap(struct station *at, struct simulation *s, int32_t who, double written,
-		 double now)
-{
-	struct request *r = &s->request[who];
-	double tokens = fmax(0, r->prompt - at->pool->cached + written - 1);
-
-	r->fill = 1;
-	r->cached = (int32_t)tokens;
-	s->out->swapped_tokens += tokens;
-	simulation_fetch(s, at, who, tokens, now);
-}
-
-/* The youngest gives its cache back and begins again, with what it has written. */
-static void preempt(struct station *at, struct simulation *s, double now)
-{
-	int32_t who = at->running.last;
-	struct request *r = &s->request[who];
-	double left = (double)(r->finish - at->passes);
-	double written = r->output - left * at->pool->gain;
-
-	line_drop(&at->running, s->request, who);
-	at->finishes -= r->finish;
-	at->context -= r->prompt + written;
-	at->used -= r->held + grown(at, r);
-	r->left = (int32_t)left;
-	heap_forget(at, who);
-	s->out->preempted++;
-	if (at->pool->swaps) {
-		swap(at, s, who, written, now);
-		return;
-	}
-	r->fill = (int32_t)fmax(1, r->prompt - station_cached(at, r) + written);
-	line_insert(&at->waiting, s->request, who, NOBODY);
-	at->seen++;
-	s->out->recomputed_tokens += r->fill;
 }
 
 /* --- what a pass carries --- */
@@ -247,11 +165,13 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 	bool full = whole && (at->running.count > 0 || at->filling.count > 0 ||
 			      at->leaving.count > 0);
 
+	/* who found no room is not looked at before somebody ends */
+	full |= at->full && at->filling.count == 0;
 	for (int32_t i = at->filling.first; i != NOBODY && left >= 1;
 	     i = s->request[i].next)
 		carry(at, &s->request[i], &left, c);
 	while (!full && at->seen > 0 && (left >= 1 || whole) &&
-	       has_room(at, &s->request[at->waiting.first]) &&
+	       cache_has_room(at, &s->request[at->waiting.first]) &&
 	       fits_beside(at, &s->request[at->waiting.first], left, c)) {
 		struct request *r = &s->request[at->waiting.first];
 
@@ -259,6 +179,9 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 		if (r->fill > 0 && left >= 1)
 			carry(at, r, &left, c);
 	}
+	at->full = at->pool->retracts && at->running.count > 0 &&
+		   (full || (at->seen > 0 && left >= 1 &&
+			     !cache_has_room(at, &s->request[at->waiting.first])));
 }
 
 /* Of a pass, or, where requests decode, of all micro-batches of a round. */
@@ -314,14 +237,6 @@ static void run_decoding(struct station *at, double now, bool again)
 	at->end = passes_end(at, passes);
 }
 
-/* The cache grows by what everybody writes. */
-static void make_room(struct station *at, struct simulation *s, double now)
-{
-	while (!at->pool->reserves && at->running.count > 1 &&
-	       at->used + at->running.count * at->pool->gain > at->pool->room)
-		preempt(at, s, now);
-}
-
 /* Of those whose cache came from another pool: with the first pass here. Who began
  * since the pass before is at the end of the line. */
 static void send_first_tokens(struct station *at, struct simulation *s)
@@ -342,12 +257,11 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	struct carried c = { 0, 0, 0 };
 	bool beside = at->pool->scheduler == SERVE_MIXED;
 	double left, n, context;
-	int preempted = s->out->preempted;
 	bool holds, lost;
 
 	begin_those_out(at, s, now);
-	make_room(at, s, now);
-	lost = s->out->preempted > preempted;
+	lost = cache_make_room(at, s, now);
+	at->lost = lost;
 	look(at);
 	left = budget_of(at);
 	if (beside)
@@ -403,7 +317,8 @@ static void leave(struct station *at, struct simulation *s, int32_t who, bool de
 {
 	struct request *r = &s->request[who];
 
-	at->used -= r->held + (decoded ? grown(at, r) : 0);
+	at->full = false;
+	at->used -= r->held + (decoded ? cache_grown(at, r) : 0);
 	if (at->hands_over)
 		simulation_send(s, at, who);
 	else
@@ -459,6 +374,11 @@ static void grow(struct station *at)
 	at->context += at->running.count * written;
 	if (!at->pool->reserves)
 		at->used += at->running.count * written;
+	/* while nobody loses its cache, fewer tokens are expected */
+	if (at->pool->retracts && !at->lost)
+		at->expects =
+			fmax(at->pool->expects_least,
+			     at->expects - (double)at->count * at->pool->expects_falls);
 }
 
 /* Looks go on in their intervals where passes are taken together: nobody was there to
@@ -496,5 +416,7 @@ void station_end(struct station *at, struct simulation *s)
 		leave(at, s, who, true);
 	}
 	end_prompts(at, s);
+	if (station_load(at) == 0)
+		at->expects = at->pool->expects;
 	at->end = INFINITY;
 }

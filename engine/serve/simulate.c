@@ -51,6 +51,20 @@ static int prompt_wait(const struct work *w, const struct server *server)
 	return (int)round(work_held(w, server, each, w->output / w->accepted));
 }
 
+/* Which share of outputs to come has to fit, and how it falls. */
+static void set_expected(struct queue_pool *pool, const struct serving_stack *stack)
+{
+	double passes = (double)stack->expects_passes;
+
+	pool->expects = stack->expects;
+	pool->retracts = passes > 0;
+	if (passes <= 0)
+		return;
+	pool->expects_least = fmin(stack->expects, stack->expects_least);
+	pool->expects_falls = (stack->expects - pool->expects_least) / passes;
+	pool->expects_ahead = stack->expects_ahead;
+}
+
 static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		      const struct server *server, double servers)
 {
@@ -78,7 +92,6 @@ static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		.swaps = hosts && s->stack.serving.swaps,
 		.most_requests = (int)server_request_limit(s),
 		.reserves = s->stack.serving.reserves,
-		.expects = s->stack.serving.expects,
 		.look_interval = (int)s->plan.serving.receive_interval,
 		.prompt_wait = prompt_wait(w, server),
 		.fill = server->context.shape.dp > 1
@@ -89,6 +102,7 @@ static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		.cost = pass_table_seconds,
 		.server = table,
 	};
+	set_expected(pool, &s->stack.serving);
 }
 
 struct simulated {
@@ -168,6 +182,20 @@ static double send_seconds(const struct scenario *s, const struct serving_run *r
 	return p.transfer_seconds + p.contended_seconds;
 }
 
+/* What is different in a pool of prompts. */
+static void set_prompts(const struct scenario *s, const struct server *server,
+			struct queue_pool *pool)
+{
+	pool->scheduler = SERVE_PROMPTS_FIRST;
+	/* nobody decodes there, and outputs are not expected */
+	pool->expects = 0;
+	pool->retracts = false;
+	/* the limit that is asked for is of those that decode */
+	pool->most_requests = (int)server_usual_requests(s);
+	/* of a part of an engine: those that are there */
+	pool->abreast = (int)server->context.shape.dp;
+}
+
 static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		   struct simulated *out, struct pass_table tables[2])
 {
@@ -196,11 +224,7 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		pass_table_open(&tables[1], &out->run.prefill);
 		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
 			  server_copies(&out->run.prefill) / out->part.parts);
-		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
-		/* the limit that is asked for is of those that decode */
-		out->system.prompts.most_requests = (int)server_usual_requests(s);
-		/* of a part of an engine: those that are there */
-		out->system.prompts.abreast = (int)out->run.prefill.context.shape.dp;
+		set_prompts(s, &out->run.prefill, &out->system.prompts);
 		out->system.send_seconds =
 			send_seconds(s, &out->run) / (double)v->prompt_len;
 	}

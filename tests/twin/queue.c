@@ -34,6 +34,8 @@ struct desk {
 	int since_look, held;
 	double network, reception; /* until when they are busy */
 	double received;           /* when the last that it received had come */
+	double expects;            /* of what those that decode have still to write */
+	bool full, lost; /* who waits had no room; somebody lost his for this pass */
 };
 
 struct room {
@@ -118,6 +120,26 @@ static double needs(const struct desk *d, const struct guest *g)
 	return own + (d->pool->reserves ? g->output : 1);
 }
 
+/* Of a server that retracts: a share of what those that decode will write, and all of
+ * what the others will, and of what it has not written itself. */
+static double expected(const struct room *r, int desk, const struct guest *g)
+{
+	double sum = g->output - (g->first < 0 ? 0 : g->written);
+
+	for (int i = 0; i < r->load->requests; i++) {
+		const struct guest *other = &r->guest[i];
+		double passes = other->passes * r->desk[desk].pool->gain;
+
+		if (other->desk != desk)
+			continue;
+		if (other->place == RUNNING)
+			sum += r->desk[desk].expects * passes;
+		if (other->place == FILLING || other->place == LEAVING)
+			sum += other->output;
+	}
+	return sum;
+}
+
 static bool may_enter(struct room *r, int desk, const struct guest *g)
 {
 	const struct queue_pool *pool = r->desk[desk].pool;
@@ -125,13 +147,68 @@ static bool may_enter(struct room *r, int desk, const struct guest *g)
 		     count(r, desk, RUNNING);
 	double still = pool->expects * (to_come(r, desk) + g->output);
 
+	if (pool->retracts)
+		still = expected(r, desk, g);
 	if (pool->most_requests > 0 && inside >= pool->most_requests)
 		return false;
 	return inside == 0 ||
 	       used(r, desk) + needs(&r->desk[desk], g) + still <= pool->room;
 }
 
-/* Before a pass for which the cache has no room the youngest loses its own. */
+/* The youngest; or who wrote least, had the longest prompt, is the youngest. */
+static struct guest *loser(struct room *r, int desk, int running)
+{
+	struct guest *worst = nth(r, desk, RUNNING, running - 1);
+	const struct queue_pool *pool = r->desk[desk].pool;
+
+	for (int n = running - 2; pool->retracts && pool->each <= 1 && n >= 0; n--) {
+		struct guest *g = nth(r, desk, RUNNING, n);
+
+		if (g->written < worst->written ||
+		    (g->written <= worst->written && g->prompt > worst->prompt))
+			worst = g;
+	}
+	return worst;
+}
+
+/* In front of all; or behind those that were seen, and before those that were not. */
+static void wait_again(struct room *r, int desk, struct guest *g)
+{
+	int behind = -r->turn - 1;
+
+	for (int i = 0; i < r->load->requests; i++) {
+		const struct guest *other = &r->guest[i];
+
+		if (other->desk == desk && other->place == WAITING && other->seen &&
+		    other->turn > behind)
+			behind = other->turn;
+	}
+	r->turn++;
+	if (!r->desk[desk].pool->retracts)
+		behind = -r->turn - 1;
+	for (int i = 0; i < r->load->requests; i++)
+		if (r->guest[i].place == WAITING && r->guest[i].turn > behind)
+			r->guest[i].turn++;
+	r->turn++;
+	g->place = WAITING;
+	g->turn = behind + 1;
+}
+
+/* What is expected after somebody lost his cache. */
+static void expect_anew(struct room *r, int desk)
+{
+	double written = 0, all = 1;
+	struct guest *g;
+
+	for (int n = 0; (g = nth(r, desk, RUNNING, n)); n++) {
+		written += g->written + r->desk[desk].pool->expects_ahead;
+		all += g->output;
+	}
+	r->desk[desk].expects = written < all ? written / all : 1;
+	r->desk[desk].full = false;
+}
+
+/* Before a pass for which the cache has no room somebody loses his. */
 static bool make_room(struct room *r, int desk)
 {
 	const struct queue_pool *pool = r->desk[desk].pool;
@@ -140,10 +217,9 @@ static bool make_room(struct room *r, int desk)
 	for (int n = count(r, desk, RUNNING);
 	     !pool->reserves && n > 1 && used(r, desk) + n * pool->gain > pool->room;
 	     n--) {
-		struct guest *g = nth(r, desk, RUNNING, n - 1);
+		struct guest *g = loser(r, desk, n);
 
-		g->place = WAITING;
-		g->turn = -++r->turn;
+		wait_again(r, desk, g);
 		g->fill = fmax(
 			1, floor(g->prompt - known(&r->desk[desk], g) + g->written));
 		g->done = 0;
@@ -151,6 +227,8 @@ static bool make_room(struct room *r, int desk)
 		r->out->preempted++;
 		r->out->recomputed_tokens += g->fill;
 	}
+	if (any && pool->retracts)
+		expect_anew(r, desk);
 	return any;
 }
 
@@ -219,6 +297,7 @@ static void admit(struct room *r, int desk, struct carried *c)
 		      filling + count(r, desk, LEAVING) + count(r, desk, RUNNING) > 0;
 	struct guest *g;
 
+	closed |= d->full && filling == 0;
 	for (int i = 0; i < filling && c->left >= 1; i++)
 		carry(d, nth(r, desk, FILLING, i), c);
 	while (!closed && (c->left >= 1 || whole) && (g = nth(r, desk, WAITING, 0)) &&
@@ -230,6 +309,11 @@ static void admit(struct room *r, int desk, struct carried *c)
 		if (g->place == FILLING)
 			carry(d, g, c);
 	}
+	g = nth(r, desk, WAITING, 0);
+	if (!closed && d->pool->retracts)
+		d->full = g && g->seen && c->left >= 1 && !may_enter(r, desk, g);
+	if (count(r, desk, RUNNING) == 0)
+		d->full = false;
 }
 
 /* When the next of those that leave may decode; a batch does so as a whole. */
@@ -261,7 +345,7 @@ static void begin_pass(struct room *r, int desk, double now)
 	struct guest *g;
 
 	let_out(r, desk, now);
-	lost = make_room(r, desk);
+	lost = d->lost = make_room(r, desk);
 	/* while any decode, each micro-batch of a pipeline takes prompts */
 	if (d->pool->lanes > 1 && count(r, desk, RUNNING) > 0)
 		c.left *= d->pool->lanes;
@@ -326,6 +410,7 @@ static void finish(struct room *r, struct guest *g, double now)
 {
 	g->place = DONE;
 	g->end = now;
+	r->desk[g->desk].full = false;
 	if (r->load->arrivals == ARRIVE_CLOSED)
 		begin_next(r, now);
 }
@@ -334,6 +419,7 @@ static void send(struct room *r, struct desk *d, struct guest *g)
 {
 	double begin = fmax(d->end + d->trail, d->network);
 
+	d->full = false;
 	d->network = begin + g->prompt * r->system->send_seconds;
 	g->ready = d->network + r->system->send_latency;
 	g->passes = 1 + ceil((g->output - 1) / r->system->pool.gain);
@@ -397,6 +483,13 @@ static void end_pass(struct room *r, int desk)
 		else
 			end_prompt(r, d, g);
 	}
+	if (d->pool->retracts && d->decodes && !d->lost)
+		d->expects = fmax(d->expects - d->pool->expects_falls,
+				  d->pool->expects_least);
+	if (count(r, desk, WAITING) + count(r, desk, FILLING) +
+		    count(r, desk, LEAVING) + count(r, desk, RUNNING) ==
+	    0)
+		d->expects = d->pool->expects;
 	d->end = INFINITY;
 }
 
@@ -506,6 +599,8 @@ static void open_room(struct room *r)
 								  : &r->system->pool,
 					    .front = k < r->fronts,
 					    .end = INFINITY };
+	for (int k = 0; k < r->desks; k++)
+		r->desk[k].expects = r->desk[k].pool->expects;
 	for (int i = 0; i < r->load->requests; i++) {
 		const struct queue_item *item = &r->load->list[i % r->load->listed];
 

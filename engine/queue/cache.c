@@ -1,0 +1,155 @@
+/* cache.c - the cache of a server: what is taken, who has room, who loses his. */
+#include <math.h>
+
+#include "engine/queue/queue_parts.h"
+
+double station_cached(const struct station *at, const struct request *r)
+{
+	return at->pool->cached + r->cached;
+}
+
+/* Its prompt, or what else it has to compute. What all prompts share is held once;
+ * prefixes of a list are counted with each that has them. */
+double cache_taken(const struct station *at, const struct request *r)
+{
+	double own = r->fill > 0 ? r->fill + r->cached
+				 : fmax(0, r->prompt - at->pool->cached);
+
+	return own + (at->pool->reserves ? r->output : 1);
+}
+
+/* Tokens that it and all inside have still to write, as far as they have to fit. */
+static double to_come(const struct station *at, const struct request *r)
+{
+	double passes =
+		(double)(at->finishes - (int64_t)at->running.count * at->passes);
+	double decode = passes * at->pool->gain;
+
+	if (at->pool->retracts)
+		return at->expects * decode + at->unwritten + r->output -
+		       (r->first < 0 ? 0 : r->output - r->left * at->pool->gain);
+	return at->expects * (decode + at->unwritten + r->output);
+}
+
+bool cache_has_room(const struct station *at, const struct request *r)
+{
+	int inside = at->filling.count + at->leaving.count + at->running.count;
+
+	if (at->pool->most_requests > 0 && inside >= at->pool->most_requests)
+		return false;
+	/* what is too large for an empty cache is let in alone */
+	return inside == 0 ||
+	       at->used + cache_taken(at, r) + to_come(at, r) <= at->pool->room;
+}
+
+double cache_grown(const struct station *at, const struct request *r)
+{
+	return at->pool->reserves ? 0
+				  : (double)(at->passes - r->begun) * at->pool->gain;
+}
+
+/* --- who loses his --- */
+
+/* Its cache, all but the last token's, is copied to the host and, the link has two
+ * directions, back when that is free. */
+static void swap(struct station *at, struct simulation *s, int32_t who, double written,
+		 double now)
+{
+	struct request *r = &s->request[who];
+	double tokens = fmax(0, r->prompt - at->pool->cached + written - 1);
+
+	r->fill = 1;
+	r->cached = (int32_t)tokens;
+	s->out->swapped_tokens += tokens;
+	simulation_fetch(s, at, who, tokens, now);
+}
+
+static double written_by(const struct station *at, const struct request *r)
+{
+	return r->output - (double)(r->finish - at->passes) * at->pool->gain;
+}
+
+/* The youngest; of a server that retracts, who has written least, with the longest
+ * prompt. Drafts stand in the way of that order. */
+static int32_t loser(const struct station *at, const struct simulation *s)
+{
+	int32_t who = at->running.last;
+	const struct request *least = &s->request[who], *r;
+
+	if (!at->pool->retracts || at->pool->each > 1)
+		return who;
+	for (int32_t i = least->before; i != NOBODY; i = r->before) {
+		double more;
+
+		r = &s->request[i];
+		more = written_by(at, r) - written_by(at, least);
+		if (more < 0 || (more <= 0 && r->prompt > least->prompt)) {
+			least = r;
+			who = i;
+		}
+	}
+	return who;
+}
+
+/* Behind those that were seen. */
+static void line_up(struct station *at, struct simulation *s, int32_t who)
+{
+	int32_t behind = at->waiting.last;
+
+	for (int k = at->waiting.count; k > at->seen; k--)
+		behind = s->request[behind].before;
+	line_insert(&at->waiting, s->request, who,
+		    at->pool->retracts ? behind : NOBODY);
+	at->seen++;
+}
+
+/* It begins again, with what it has written. */
+static void preempt(struct station *at, struct simulation *s, double now)
+{
+	int32_t who = loser(at, s);
+	struct request *r = &s->request[who];
+	double left = (double)(r->finish - at->passes);
+	double written = written_by(at, r);
+
+	line_drop(&at->running, s->request, who);
+	at->finishes -= r->finish;
+	at->context -= r->prompt + written;
+	at->used -= r->held + cache_grown(at, r);
+	r->left = (int32_t)left;
+	heap_forget(at, who);
+	s->out->preempted++;
+	if (at->pool->swaps) {
+		swap(at, s, who, written, now);
+		return;
+	}
+	r->fill = (int32_t)fmax(1, r->prompt - station_cached(at, r) + written);
+	line_up(at, s, who);
+	s->out->recomputed_tokens += r->fill;
+}
+
+/* What the others have written, and some passes more, of all that they write. */
+static void expect_anew(struct station *at, const struct simulation *s)
+{
+	double written = 0, all = 1;
+
+	for (int32_t i = at->running.first; i != NOBODY; i = s->request[i].next) {
+		written += written_by(at, &s->request[i]) + at->pool->expects_ahead;
+		all += s->request[i].output;
+	}
+	at->expects = fmin(1, written / all);
+	at->full = false;
+}
+
+bool cache_make_room(struct station *at, struct simulation *s, double now)
+{
+	int before = at->running.count;
+
+	while (!at->pool->reserves && at->running.count > 1 &&
+	       at->used + at->running.count * at->pool->gain > at->pool->room)
+		preempt(at, s, now);
+	if (at->running.count == before)
+		return false;
+	if (at->pool->retracts)
+		expect_anew(at, s);
+	return true;
+}
