@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/release.h"
 #include "presets/runs/runs.h"
@@ -181,11 +182,44 @@ static void a_scenario_says_its_release(void **state)
 	reads("model: llama3.1-8b\nstack: vllm\nrelease: soon\n", &s, "plan.yaml:3");
 }
 
+static double tokens_of_a_pass(const char *cluster, const char *stack)
+{
+	static struct estimate estimate;
+	struct error error = { "" };
+	struct scenario s;
+
+	if (!scenario_blank(&s, "llama3.2-1b", cluster, stack, &error))
+		fail_msg("%s", error.text);
+	s.plan.mode = MODE_INFERENCE;
+	s.plan.tp = 1;
+	s.plan.serving.prompt_len = 100;
+	serve_estimate(&s, &estimate);
+	assert_true(estimate.legal);
+	return estimate.serving.budget_tokens;
+}
+
+/* chunked_prefill_size of SGLang is 2,048 on GPUs below 35 GiB, and 16,384 from 160 GiB
+ * on; max_num_batched_tokens of vLLM the same from there on, since 2026-08. */
+static void passes_are_as_long_as_the_gpus_of_a_release_had_them(void **state)
+{
+	(void)state;
+	assert_close(tokens_of_a_pass("l4", "sglang"), 2048, 0);
+	assert_close(tokens_of_a_pass("l4", "sglang@0.3.6"), 8192, 0);
+	assert_close(tokens_of_a_pass("dgx-h100", "sglang"), 8192, 0);
+	assert_close(tokens_of_a_pass("dgx-b200", "sglang"), 16384, 0);
+	assert_close(tokens_of_a_pass("dgx-b200", "sglang@0.4.6"), 8192, 0);
+	assert_close(tokens_of_a_pass("dgx-b200", "vllm"), 16384, 0);
+	assert_close(tokens_of_a_pass("dgx-b200", "vllm@0.26.0"), 8192, 0);
+	assert_true(with("sglang@0.2.13").plan.serving.chunked_prefill);
+	assert_false(with("sglang@0.2.12").plan.serving.chunked_prefill);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_came_later_is_taken_back),
 		cmocka_unit_test(stacks_that_train_have_releases),
+		cmocka_unit_test(passes_are_as_long_as_the_gpus_of_a_release_had_them),
 		cmocka_unit_test(releases_are_of_their_stack),
 		cmocka_unit_test(a_measured_run_has_its_release),
 		cmocka_unit_test(no_release_is_made_up),

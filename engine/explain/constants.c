@@ -274,6 +274,8 @@ const struct constant explain_constants[] = {
 	      stack.serving.small_requests),
 	WHOLE("stack.serving_small_batched_tokens", "Tokens of a pass on a small GPU",
 	      stack.serving.small_batched_tokens),
+	WHOLE("stack.serving_large_batched_tokens", "Tokens of a pass on a large GPU",
+	      stack.serving.large_batched_tokens),
 	REAL("stack.serving_small_kernels", "Small kernels of a layer", FORM_REAL,
 	     stack.serving.small_kernels),
 	REAL("stack.serving_quantise_kernels", "Kernels that quantise, of a layer",
@@ -307,8 +309,6 @@ const struct constant explain_constants[] = {
 	     "Whether a request is let in with all its output", stack.serving.reserves),
 	REAL("stack.serving_expects", "Share of outputs to come that has to fit",
 	     FORM_PERCENT, stack.serving.expects),
-	FLAG("stack.serving_narrow_kv",
-	     "Whether the cache is in fp8 beside fp8 weights", stack.serving.narrow_kv),
 	REAL("stack.serving_expects_least", "The same at the least", FORM_PERCENT,
 	     stack.serving.expects_least),
 	REAL("stack.serving_expects_ahead",
@@ -317,6 +317,8 @@ const struct constant explain_constants[] = {
 	WHOLE("stack.serving_expects_passes",
 	      "Decode passes until the least is expected",
 	      stack.serving.expects_passes),
+	FLAG("stack.serving_narrow_kv",
+	     "Whether the cache is in fp8 beside fp8 weights", stack.serving.narrow_kv),
 	{ 0 },
 };
 

@@ -142,6 +142,9 @@ struct serving_stack {
 	double small_bytes;
 	char small_name[24];
 	int64_t small_requests, small_batched_tokens;
+	/* tokens of a pass on GPUs of so much memory or more; 0 = as above */
+	double large_bytes;
+	int64_t large_batched_tokens;
 	enum share_meaning share_of;
 	enum reduction_kernels kernels;
 	double other_bytes;       /* context, libraries, graphs */

@@ -158,9 +158,12 @@ double server_usual_tokens(const struct scenario *s)
 {
 	const struct serving_stack *v = &s->stack.serving;
 
-	return (double)(v->small_batched_tokens > 0 && is_small(s)
-				? v->small_batched_tokens
-				: v->max_batched_tokens);
+	if (v->small_batched_tokens > 0 && is_small(s))
+		return (double)v->small_batched_tokens;
+	if (v->large_batched_tokens > 0 &&
+	    s->cluster.accelerator.memory_bytes >= v->large_bytes)
+		return (double)v->large_batched_tokens;
+	return (double)v->max_batched_tokens;
 }
 
 double server_request_limit(const struct scenario *s)
