@@ -381,6 +381,88 @@ static void test_printed_variable(void **state)
 		     "$TP, which a command sets");
 }
 
+/* for ((i = 0; i < N; i++)): what its rounds fill. */
+static void loops_that_count(void **state)
+{
+	static const struct {
+		const char *head, *tp;
+	} loops[] = {
+		{ "for ((i=1; i<=2; i++)); do TP=$((TP * 2)); done\n", "4" },
+		{ "for (( i = 8; i > 0; i -= 4 )); do\n  TP=$i\ndone\n", "4" },
+		{ "for ((i=0; i<$TP; ++i))\ndo\n  TP=2\ndone\n", "2" },
+		/* of none of its rounds, and of one that can't be counted */
+		{ "for ((i=0; i<0; i++)); do TP=8; done\n", "1" },
+		{ "for ((i=0; i<${#NODES}; i=i*2)); do TP=2; done\n", "2" },
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+		char text[512];
+
+		snprintf(text, sizeof text, "LAYERS=4\nTP=1\n%s" FLAGS, loops[i].head);
+		read_good("megatron", text, &s);
+		expect(&s, "tp", loops[i].tp);
+	}
+	read_good(
+		"megatron",
+		"LAYERS=4\nTP=1\nF=\"\"\nfor ((n=0; n<LAYERS; n++)); do\n"
+		"  if [ $n -lt 1 ]; then F+=\"0,\"; else F+=\"1,\"; fi\ndone\n"
+		"torchrun train.py --num-layers $LAYERS --hidden-size 1024 "
+		"--num-attention-heads 16 --num-experts 8 --moe-layer-freq [${F%,}]\n",
+		&s);
+	assert_int_equal(s.model.layers, 4);
+	assert_int_equal(s.model.kinds, 2);
+}
+
+/* $(echo $WORDS | tr …) only changes the blanks; other filters change the words. */
+static void echoed_words(void **state)
+{
+	static const char more[] =
+		"LAYERS=4\nTP=1\nMORE=\"\n --micro-batch-size 4\n --bf16\"\n"
+		"CMD=\"torchrun --nproc_per_node 8 train.py --num-layers $LAYERS "
+		"--hidden-size 1024 --num-attention-heads 16\"\n"
+		"CMD=\"$CMD $(echo \"$MORE\" | %s)\"\nsrun bash -c \"$CMD\"\n";
+	struct scenario s;
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof text, more, "tr '\\n' ' ' | sed 's/  \\+/ /g'");
+	read_good("megatron", text, &s);
+	expect(&s, "mbs", "4");
+	expect(&s, "precision", "bf16");
+	snprintf(text, sizeof text, more, "cut -d' ' -f3");
+	read_good("megatron", text, &s);
+	expect(&s, "mbs", "1");
+	read_good("megatron", "LAYERS=$(echo 4)\nTP=$(echo $LAYERS)\n" FLAGS, &s);
+	expect(&s, "tp", "4");
+	read_refused("megatron", "LAYERS=4\nTP=$(echo $LAYERS | wc -c)\n" FLAGS,
+		     "$TP, which a command sets");
+}
+
+/* A script in single quotes has the variables of the one around it. */
+static void script_in_quotes(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "TP=4\nNET=(--num-layers 4 --hidden-size 1024)\n"
+		  "srun bash -c '\ncd /there\ntorchrun --nproc_per_node 8 train.py \\\n"
+		  "  \"${NET[@]}\" --num-attention-heads 16 \\\n"
+		  "  --tensor-model-parallel-size \"$TP\" \\\n  --bf16\n'\n",
+		  &s);
+	expect(&s, "tp", "4");
+	expect(&s, "precision", "bf16");
+	assert_int_equal(s.model.layers, 4);
+	read_good("vllm",
+		  "export TP=4 NAME=Qwen/Qwen3-8B\n"
+		  "srun bash -c 'vllm serve $NAME --tensor-parallel-size $TP'\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "4");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +477,9 @@ int main(void)
 		cmocka_unit_test(lines_that_lost_their_command),
 		cmocka_unit_test(lists_in_texts),
 		cmocka_unit_test(test_printed_variable),
+		cmocka_unit_test(loops_that_count),
+		cmocka_unit_test(echoed_words),
+		cmocka_unit_test(script_in_quotes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,10 @@ struct launch {
 	struct shell_word *word;
 	int count, flags;
 	bool full;
-	int line;         /* of the word that is looked into; 0 = none */
-	int looked;       /* words that were */
-	const char *loop; /* around the launch, NULL */
+	int line;                  /* of the word that is looked into; 0 = none */
+	int looked;                /* words that were */
+	const char *loop;          /* around the launch, NULL */
+	const struct shell *shell; /* of the script itself */
 };
 
 enum { MAX_LOOKED = 64 };
@@ -36,7 +37,9 @@ static bool see_command(void *context, const struct shell_word *words, int count
 static bool look_inside(struct launch *launch, const struct shell_word *words,
 			int count)
 {
-	struct shell_visitor visitor = { .context = launch, .command = see_command };
+	struct shell_visitor visitor = { .context = launch,
+					 .command = see_command,
+					 .outer = launch->shell };
 	bool good = true;
 
 	for (int i = 0; i < count && good && launch->looked < MAX_LOOKED; i++) {
@@ -274,6 +277,11 @@ static bool add_recipe(const struct shell *shell)
 	return true;
 }
 
+static void see_begin(void *context, const struct shell *shell)
+{
+	((struct launch *)context)->shell = shell;
+}
+
 static bool see_end(void *context, const struct shell *shell)
 {
 	struct launch *launch = context;
@@ -296,6 +304,7 @@ bool arguments_from_shell(struct arguments *arguments, const char *text, size_t 
 {
 	struct launch launch = { .arguments = arguments };
 	struct shell_visitor visitor = { .context = &launch,
+					 .begin = see_begin,
 					 .command = see_command,
 					 .document = see_document,
 					 .end = see_end };

@@ -462,7 +462,8 @@ bool shell_read(struct arguments *arguments, const char *text, size_t length,
 		shell->status = TRUTH_YES;
 		if (visitor->begin)
 			visitor->begin(visitor->context, shell);
-		good = shell_begin(shell) && read_script(shell, command);
+		good = shell_inherit(shell, visitor->outer) && shell_begin(shell) &&
+		       read_script(shell, command);
 		if (!good && !lacked && error_ran_out_of_memory())
 			error_set(error, arguments->file, shell->line, "out of memory");
 		else if (!good)

@@ -204,7 +204,9 @@ void shell_dollar(struct shell *shell, struct builder *b, struct command *comman
 		arithmetic(shell, b);
 		return;
 	}
-	if (name < shell->stop && *name == '(' && shell_hear_document(shell, b))
+	if (name < shell->stop && *name == '(' &&
+	    (shell_hear_document(shell, b) ||
+	     shell_hear_echo(shell, b, command, quoted)))
 		return;
 	if (name < shell->stop && *name == '(') {
 		const char *end = shell_closing(name + 1, shell->stop, '(', ')');
@@ -257,8 +259,11 @@ void shell_single_quoted(struct shell *shell, struct builder *b)
 	const char *end = memchr(shell->at, '\'', (size_t)(shell->stop - shell->at));
 
 	end = end ? end : shell->stop;
-	for (const char *c = shell->at; c < end; c++)
+	for (const char *c = shell->at; c < end; c++) {
 		shell->line += *c == '\n';
+		/* a script within, whose lines go on behind their ends */
+		b->lines = b->lines || (*c == '\\' && c + 1 < end && c[1] == '\n');
+	}
 	shell_put(shell, b, shell->at, (size_t)(end - shell->at));
 	shell->at = end < shell->stop ? end + 1 : end;
 }

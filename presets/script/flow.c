@@ -143,8 +143,13 @@ static int take_for(struct shell *shell, const struct command *command, int at)
 
 	if (!frame)
 		return 0;
-	if (left < 2 || strcmp(command->word[at + 1].text, "((") == 0)
+	if (left < 2)
 		return left;
+	if (strcmp(command->word[at + 1].text, "((") == 0) {
+		if (left > 2 && frame->outer)
+			shell_count(shell, frame, command->word[first].text);
+		return left;
+	}
 	words = &command->word[first];
 	frame->count = command->count - first;
 	if (frame->count > 0 && strcmp(words[0].text, "in") == 0) {

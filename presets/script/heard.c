@@ -1,6 +1,7 @@
 /* heard.c - `IFS=, read -r TP PP <<< "4,2"`: words of a text into variables. What comes
  * from a file or a pipe is not known, and neither are the variables then, nor what
- * `printf -v NAME` makes. `NAME=$(cat <<END ...)` is the text that stands there. */
+ * `printf -v NAME` makes. `NAME=$(cat <<END ...)` is the text that stands there, and
+ * `$(echo $NAME | tr '\n' ' ')` its words. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,5 +141,135 @@ bool shell_hear_document(struct shell *shell, struct builder *b)
 	shell_put(shell, b, text, strlen(text) - (strlen(text) > 0));
 	b->lines = true;
 	free(text);
+	return true;
+}
+
+/* Where the command ends that is read, outside of quotes. */
+static const char *end_command(const char *at, const char *stop)
+{
+	char quote = '\0';
+
+	for (; at < stop && (quote || !strchr("|;&<>", *at)); at++) {
+		if (*at == '\\')
+			at += at + 1 < stop;
+		else if (quote ? *at == quote : strchr("'\"", *at) != NULL)
+			quote = quote ? '\0' : *at;
+	}
+	return at;
+}
+
+/* Whether a filter behind the echo leaves the words as they are: "tr '\n' ' '", "tr -s
+ * ' '", "xargs", "sed 's/  *\/ /g'". */
+static bool keeps_words(const char *at, const char *stop)
+{
+	static const struct {
+		const char *name, *signs;
+	} filters[] = { { "tr '\\n' ", "' \"" },
+			{ "tr \"\\n\" ", "' \"" },
+			{ "tr -s ", "' \"" },
+			{ "sed ", "'\" s/\\+*g^$" },
+			{ "xargs", "" } };
+
+	while (stop > at && isspace((unsigned char)stop[-1]))
+		stop--;
+	at = pass_blanks(at, stop);
+	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+		size_t length = strlen(filters[i].name);
+
+		if ((size_t)(stop - at) < length ||
+		    memcmp(at, filters[i].name, length) != 0)
+			continue;
+		for (at += length; at < stop && strchr(filters[i].signs, *at); at++)
+			;
+		return at == stop;
+	}
+	return false;
+}
+
+/* Behind "(echo" up to `stop`: its words, as one text with their blanks. */
+static void hear_words(struct shell *shell, const char *at, const char *stop,
+		       struct builder *words, struct command *parted)
+{
+	const char *outer = shell->stop;
+	int line = shell->line;
+
+	shell->at = pass_blanks(at, stop);
+	shell->stop = stop;
+	while (shell->at < stop && !shell->full) {
+		char c = *shell->at++;
+
+		if (c == '"')
+			shell_double_quoted(shell, words, parted);
+		else if (c == '\'')
+			shell_single_quoted(shell, words);
+		else if (c == '$')
+			shell_dollar(shell, words, parted, true);
+		else
+			shell_put(shell, words, &c, 1);
+	}
+	shell->stop = outer;
+	shell->line = line;
+}
+
+/* Where the echo that begins at `from` ends, if nothing but such filters stands behind
+ * it; else NULL. Whether one does. */
+static const char *end_echo(const char *from, const char *close, bool *filtered)
+{
+	const char *to = end_command(from, close);
+
+	*filtered = to < close;
+	for (const char *at = to; at < close;) {
+		const char *next = end_command(at + 1, close);
+
+		if (*at != '|' || !keeps_words(at + 1, next))
+			return NULL;
+		at = next;
+	}
+	return to;
+}
+
+/* As one text into the word that is built. */
+static void put_echo(struct shell *shell, struct builder *b, struct command *command,
+		     const struct builder *words, bool lines, bool quoted)
+{
+	struct shell_word text = { NULL, shell->line, words->unknown, words->missing };
+
+	text.text =
+		lines ? arguments_keep_lines(shell->arguments, words->text,
+					     words->length)
+		      : arguments_keep(shell->arguments, words->text, words->length);
+	shell->full = !text.text;
+	if (text.text)
+		shell_put_words(shell, b, command, &text, 1, quoted, false);
+}
+
+bool shell_hear_echo(struct shell *shell, struct builder *b, struct command *command,
+		     bool quoted)
+{
+	const char *from = pass_blanks(shell->at + 1, shell->stop), *to;
+	const char *close = shell_closing(shell->at + 1, shell->stop, '(', ')');
+	struct builder *words;
+	struct command *parted;
+	bool filtered;
+
+	if (!close || close - from < 6 || memcmp(from, "echo ", 5) != 0 ||
+	    *pass_blanks(from + 5, close) == '-' ||
+	    !(to = end_echo(from, close, &filtered)) || shell->depth == SHELL_MAX_DEPTH)
+		return false;
+	words = calloc(1, sizeof *words);
+	parted = calloc(1, sizeof *parted);
+	error_note_memory(!words || !parted);
+	shell->full = shell->full || !words || !parted;
+	shell->depth++;
+	if (!shell->full)
+		hear_words(shell, from + 5, to, words, parted);
+	shell->depth--;
+	for (const char *c = from; c < close; c++)
+		shell->line += *c == '\n';
+	if (!shell->full)
+		put_echo(shell, b, command, words, !filtered, quoted);
+	shell->at = close + 1;
+	free(words);
+	free(parted);
 	return true;
 }

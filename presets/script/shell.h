@@ -85,6 +85,8 @@ struct shell_visitor {
 	bool (*document)(void *context, const char *head, const char *text, int line);
 	/* All variables are known; false is a bound that is reached. */
 	bool (*end)(void *context, const struct shell *shell);
+	/* A script within another has the variables of that one; NULL: of none. */
+	const struct shell *outer;
 };
 
 struct shell {
@@ -122,6 +124,8 @@ bool shell_assign(struct shell *shell, const char *name, size_t length, bool app
 /* A list of words, be it empty. */
 void shell_assign_array(struct shell *shell, const char *name, size_t length,
 			bool append, const struct shell_word *words, int count);
+/* All that another one has; false where a bound is reached. */
+bool shell_inherit(struct shell *shell, const struct shell *outer);
 bool shell_is_array(const struct shell *shell, const char *name, size_t length);
 /* The words become $1 and on. */
 bool shell_set_args(struct shell *shell, const struct shell_word *words, int count);

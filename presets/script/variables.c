@@ -129,3 +129,19 @@ bool shell_is_array(const struct shell *shell, const char *name, size_t length)
 
 	return v && v->array;
 }
+
+bool shell_inherit(struct shell *shell, const struct shell *outer)
+{
+	for (int i = 0; outer && i < outer->variables && !shell->full; i++) {
+		const struct shell_variable *v = &outer->variable[i];
+		const struct shell_word *words = &outer->word[v->first];
+		size_t length = strlen(v->name);
+
+		if (v->array)
+			shell_assign_array(shell, v->name, length, false, words,
+					   v->count);
+		else
+			shell_assign(shell, v->name, length, false, words, v->count);
+	}
+	return !shell->full;
+}

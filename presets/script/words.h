@@ -86,6 +86,16 @@ bool shell_hear(struct shell *shell, const struct command *command, int at);
  * it is another command. */
 bool shell_hear_document(struct shell *shell, struct builder *b);
 
+/* "$(echo $NAME | tr …)", at the bracket: the words of the echo, where what stands
+ * behind it only changes the blanks between them. False where it is another command. */
+bool shell_hear_echo(struct shell *shell, struct builder *b, struct command *command,
+		     bool quoted);
+
+/* --- counted.c --- */
+/* "i = 0; i < N; i++" of a loop that is run: its numbers stand in the pool as the words
+ * of others do. Where they can't be told, it is read once. */
+void shell_count(struct shell *shell, struct frame *frame, const char *text);
+
 /* --- begin.c --- */
 /* Arguments and variables that the caller gives, or arguments that the script's own
  * comment says it is called with. */

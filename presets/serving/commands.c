@@ -236,7 +236,8 @@ static bool look_inside(struct finder *f, const struct shell_word *words, int co
 {
 	struct shell_visitor visitor = { .context = f,
 					 .begin = see_begin,
-					 .command = see_command };
+					 .command = see_command,
+					 .outer = f->shell[f->depth] };
 
 	if (f->depth > 0)
 		return true;
