@@ -49,6 +49,9 @@ static const struct {
 	{ "trtllm-serve", "trtllm" },
 	{ "\nfinetuning_type:", "llama-factory" },
 	{ "\nmodel_class:", "llama-factory" },
+	{ "\npeft_config:", "llama-factory" },
+	{ "\ninfer_backend:", "llama-factory" },
+	{ "\nexport_dir:", "llama-factory" },
 	{ "\nper_device_train_batch_size:", "llama-factory" },
 	{ "\nsequence_len:", "axolotl" },
 	{ "\nsample_packing:", "axolotl" },
@@ -183,6 +186,14 @@ static bool is_own_key(const char *key, size_t length)
 	return false;
 }
 
+/* "model:" over a mapping of other words: a model that is written out has a width. */
+static bool is_other_model(const char *key, const char *text)
+{
+	const char *end = strncmp(key, "model:", 6) == 0 ? key + 6 : NULL;
+
+	return end && end[strspn(end, " \r")] == '\n' && !strstr(text, "hidden:");
+}
+
 /* Of its keys none is a scenario's, or most are others': what is wrong with it as a
  * scenario tells nothing. */
 static bool is_foreign(const char *text)
@@ -196,8 +207,10 @@ static bool is_foreign(const char *text)
 
 		if (length == 0 || key[length] != ':')
 			continue;
-		own += is_own_key(key, length);
-		others += !is_own_key(key, length);
+		if (is_own_key(key, length) && !is_other_model(key, text))
+			own++;
+		else
+			others++;
 	}
 	return own == 0 || others > own;
 }

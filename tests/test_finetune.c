@@ -71,6 +71,37 @@ static void llama_factory_has_defaults(void **state)
 	expect(&s, "zero", "1");
 }
 
+/* What is trained beside the base, of which format, and what trains nothing. */
+static void llama_factory_has_kinds(void **state)
+{
+#define OF "model_name_or_path: some/Meta-Llama-3-8B-Instruct-AWQ\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory",
+		  OF "do_train: true\nfinetuning_type: oft\noft_block_size: 64\n", &s);
+	assert_string_equal(s.model.name, "llama3-8b");
+	expect(&s, "lora_rank", "16"); /* (64 - 1) / 4 */
+	assert_non_null(strstr(s.model.approximate, "orthogonal"));
+	assert_non_null(strstr(s.model.approximate, "few bits"));
+	read_good("llama-factory",
+		  OF "do_train: true\nfinetuning_type: full\nbf16: true\nfp8: true\n",
+		  &s);
+	expect(&s, "precision", "fp8");
+	expect(&s, "fp8_recipe", "current-scaling");
+	read_refused("llama-factory", OF "do_train: true\nfinetuning_type: freeze\n",
+		     "which layers it leaves alone");
+	read_refused("llama-factory", OF "template: llama3\ninfer_backend: vllm\n",
+		     "this file trains nothing");
+	read_refused("llama-factory", OF "template: llama3\nexport_dir: out\n",
+		     "this file trains nothing");
+	read_refused("llama-factory",
+		     "model: Qwen/Qwen3-4B\npeft_config:\n  name: lora\n"
+		     "  export_dir: out\n",
+		     "this file trains nothing");
+#undef OF
+}
+
 /* Its newer files have other words, and other defaults. */
 static void newer_files_are_read(void **state)
 {
@@ -200,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(llama_factory_is_read),
 		cmocka_unit_test(llama_factory_has_defaults),
+		cmocka_unit_test(llama_factory_has_kinds),
 		cmocka_unit_test(newer_files_are_read),
 		cmocka_unit_test(axolotl_is_read),
 		cmocka_unit_test(other_trainings_are_refused),

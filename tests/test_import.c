@@ -596,6 +596,15 @@ static void test_foreign(void **state)
 		{ "name: x\nmodel:\n  path: r1\nresources:\n  nodes: 1\n"
 		  "backend:\n  type: x\n",
 		  "nor of a kind that is known" },
+		{ "job:\n  about: x\nmodel:\n  name: llama3\n  flavor: 8B\n",
+		  "nor of a kind that is known" },
+		/* files of LLaMA-Factory that train nothing */
+		{ "model_name_or_path: Qwen/Qwen3-4B\ninfer_backend: vllm\n",
+		  "this file trains nothing" },
+		{ "model_name_or_path: Qwen/Qwen3-4B\nexport_dir: out\n",
+		  "this file trains nothing" },
+		{ "model: Qwen/Qwen3-4B\npeft_config:\n  name: lora\n",
+		  "this file trains nothing" },
 		/* what a comment says is of no kind */
 		{ "# a = ParallelismConfig(\ncompute_environment: LOCAL_MACHINE\n"
 		  "num_processes: 8\n",

@@ -126,15 +126,6 @@ static bool read_kernels(const struct mapped *m)
 		mapped_set(m, "attention_kernel", "unfused", NULL));
 }
 
-/* fp8 beside bf16: linear layers by torchao, each tensor scaled by its own values
- * (axolotl@067b021c8, docs/mixed_precision.qmd). */
-static bool read_fp8(const struct mapped *m)
-{
-	return !mapped_true(m, "fp8") ||
-	       (mapped_set(m, "precision", "fp8", pairs_find(m->pairs, "fp8")) &&
-		mapped_set(m, "fp8_recipe", "current-scaling", NULL));
-}
-
 static bool read_rest(const struct mapped *m)
 {
 	const struct pair *adapter = pairs_find(m->pairs, "adapter");
@@ -143,10 +134,11 @@ static bool read_rest(const struct mapped *m)
 	if ((!adapter || adapter->value[0] == '\0') &&
 	    !mapped_set(m, "lora_rank", "off", NULL))
 		return false;
-	recipe_note_bits(m, mapped_true(m, "load_in_4bit") ||
-				    mapped_true(m, "load_in_8bit"));
+	recipe_note_bits(m, "base_model",
+			 mapped_true(m, "load_in_4bit") ||
+				 mapped_true(m, "load_in_8bit"));
 	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
-	       recipe_precision(m, "bf16") && read_fp8(m) && recipe_batch(m);
+	       recipe_precision(m, "bf16") && recipe_batch(m);
 }
 
 bool axolotl_read(struct scenario *out, const char *file, const char *text,

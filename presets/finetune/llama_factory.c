@@ -1,4 +1,5 @@
 /* llama_factory.c - LLaMA-Factory's YAML; see finetune.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "presets/finetune/finetune.h"
@@ -22,6 +23,7 @@ static const char *const others[] = {
 	"gradient_accumulation_steps",
 	"bf16",
 	"fp16",
+	"fp8",
 	"pure_bf16",
 	"deepspeed",
 	"deepspeed.zero_optimization.stage",
@@ -37,6 +39,7 @@ static const char *const others[] = {
 	"sequence_parallel",
 	"use_distributed_optimizer",
 	"global_batch_size",
+	"oft_block_size",
 	NULL,
 };
 
@@ -92,8 +95,12 @@ static bool check_task(const struct mapped *m)
 			      "modelled; pt and sft are");
 	if (!mapped_is(m, "finetuning_type", "full") &&
 	    !mapped_is(m, "finetuning_type", "lora") &&
+	    !mapped_is(m, "finetuning_type", "oft") &&
 	    pairs_find(m->pairs, "finetuning_type"))
-		return refuse(m, "finetuning_type", "expected full or lora");
+		return refuse(
+			m, "finetuning_type",
+			"which layers it leaves alone is not modelled; full, lora "
+			"and oft are");
 	return true;
 }
 
@@ -104,11 +111,32 @@ static bool read_model(const struct mapped *m)
 	return check_task(m) && mapped_model(m, name ? name->value : "", name);
 }
 
+/* An orthogonal adapter has d / b blocks of b (b - 1) / 2 numbers for a width of d, a
+ * low-rank one 2 d r: as many at a rank of (b - 1) / 4. */
+static bool read_orthogonal(const struct mapped *m)
+{
+	int64_t block = 32;
+	size_t used = strlen(m->out->model.approximate);
+	static const char why[] = "orthogonal adapters are read as low-rank ones";
+
+	if (!mapped_count(m, "oft_block_size", &block))
+		return false;
+	import_note(m->report, IMPORT_APPROXIMATE, "finetuning_type",
+		    "%s of as many parameters", why);
+	snprintf(m->out->model.approximate + used,
+		 sizeof m->out->model.approximate - used, "%s%s", used ? "; " : "",
+		 why);
+	return mapped_set_count(m, "lora_rank", block > 5 ? (block + 1) / 4 : 1,
+				pairs_find(m->pairs, "oft_block_size"));
+}
+
 /* lora is what an absent finetuning_type means, of rank 8. */
 static bool read_adapters(const struct mapped *m)
 {
 	const struct pair *rank = mapped_find(m, "lora_rank");
 
+	if (mapped_is(m, "finetuning_type", "oft"))
+		return read_orthogonal(m);
 	if (mapped_is(m, "finetuning_type", "full"))
 		return mapped_set(m, "lora_rank", "off", NULL);
 	return rank || mapped_set(m, "lora_rank", "8", NULL);
@@ -151,7 +179,7 @@ static bool read_rest(const struct mapped *m)
 	if (mapped_true(m, "use_distributed_optimizer") &&
 	    !mapped_set(m, "zero", "1", NULL))
 		return false;
-	recipe_note_bits(m, few);
+	recipe_note_bits(m, "model_name_or_path", few);
 	return recipe_batch(m) && read_whole_batch(m);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "presets/model_name.h"
 
 void recipe_spell_optimizer(struct pairs *pairs, const char *key,
 			    struct import_report *report)
@@ -139,6 +140,12 @@ bool recipe_precision(const struct mapped *m, const char *none)
 			  *fp16 = pairs_find(m->pairs, "fp16");
 	bool pure = mapped_true(m, "pure_bf16") || mapped_true(m, "bfloat16");
 
+	/* beside bf16: linear layers by torchao, each tensor scaled by its own values
+	 * (axolotl@067b021c8, docs/mixed_precision.qmd; LLaMA-Factory@ff6d4d12e,
+	 * hparams/training_args.py) */
+	if (mapped_true(m, "fp8"))
+		return mapped_set(m, "precision", "fp8", pairs_find(m->pairs, "fp8")) &&
+		       mapped_set(m, "fp8_recipe", "current-scaling", NULL);
 	if (pure || mapped_true(m, "bf16") || mapped_is(m, "bf16", "full") ||
 	    (bf16 && strcmp(bf16->value, "auto") == 0))
 		return mapped_set(m, "precision", "bf16", bf16);
@@ -149,12 +156,17 @@ bool recipe_precision(const struct mapped *m, const char *none)
 	return mapped_set(m, "precision", bf16 || fp16 ? "fp32" : none, NULL);
 }
 
-void recipe_note_bits(const struct mapped *m, bool few)
+void recipe_note_bits(const struct mapped *m, const char *name, bool few)
 {
 	struct model *model = &m->out->model;
+	const struct pair *checkpoint = pairs_find(m->pairs, name);
+	const char *doubt,
+		*format = checkpoint ? model_name_format(checkpoint->value, &doubt)
+				     : NULL;
 	static const char why[] = "base weights of few bits are counted in 16";
 	size_t used = strlen(model->approximate);
 
+	few = few || (format && strncmp(format, "int", 3) == 0);
 	if (!few)
 		return;
 	import_note(m->report, IMPORT_APPROXIMATE, "quantisation", "%s", why);

@@ -23,10 +23,11 @@ bool second_form_spell(struct pairs *pairs, struct error *error);
 const char *recipe_stack(const struct pairs *pairs);
 /* The ZeRO stage and the offload that DeepSpeed's file or FSDP's keys mean. */
 bool recipe_sharding(const struct mapped *m);
-/* bf16 and fp16, of which `none` says what their absence means. */
+/* bf16, fp16 and fp8, of which `none` says what their absence means. */
 bool recipe_precision(const struct mapped *m, const char *none);
-/* Whether base weights of few bits are counted in 16, which the model then says. */
-void recipe_note_bits(const struct mapped *m, bool few);
+/* Whether base weights of few bits, by themselves or by the name of the checkpoint that
+ * stands behind this key, are counted in 16, which the model then says. */
+void recipe_note_bits(const struct mapped *m, const char *model, bool few);
 /* gbs = micro-batch x accumulation x DP, on the machines that are assumed. */
 bool recipe_batch(const struct mapped *m);
 

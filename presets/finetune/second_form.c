@@ -39,7 +39,8 @@ static const struct {
 
 bool second_form_looks_like(const struct pairs *pairs)
 {
-	return pairs_find(pairs, "model_class") && pairs_find(pairs, "model");
+	return pairs_find(pairs, "model") && (pairs_find(pairs, "model_class") ||
+					      pairs_find(pairs, "peft_config.name"));
 }
 
 bool second_form_spell(struct pairs *pairs, struct error *error)
