@@ -186,12 +186,14 @@ static bool is_own_key(const char *key, size_t length)
 	return false;
 }
 
-/* "model:" over a mapping of other words: a model that is written out has a width. */
+/* "model:" over a mapping of other words: a model that is written out has a width, or
+ * is like another. */
 static bool is_other_model(const char *key, const char *text)
 {
 	const char *end = strncmp(key, "model:", 6) == 0 ? key + 6 : NULL;
 
-	return end && end[strspn(end, " \r")] == '\n' && !strstr(text, "hidden:");
+	return end && end[strspn(end, " \r")] == '\n' && !strstr(text, "hidden:") &&
+	       !strstr(text, "like:");
 }
 
 /* Of its keys none is a scenario's, or most are others': what is wrong with it as a

@@ -239,12 +239,48 @@ const struct preset *model_name_find(const char *name)
 	return find_reduced(wanted);
 }
 
+/* "1p7b" is 1.7b, "600m" is 0.6b: recipes have no points in names, and count small
+ * models in millions. */
+static void spell_size(char *name)
+{
+	for (char *at = name; *at != '\0'; at++) {
+		size_t digits = strspn(at, "0123456789");
+
+		if (digits == 0 || (at > name && at[-1] != '_'))
+			continue;
+		if (at[digits] == 'p' && isdigit((unsigned char)at[digits + 1]))
+			at[digits] = '.';
+		if (digits == 3 && strncmp(at + 1, "00m", 3) == 0 &&
+		    (at[4] == '_' || at[4] == '\0')) {
+			const char small[] = { '0', '.', at[0], 'b' };
+
+			memcpy(at, small, sizeof small);
+		}
+	}
+}
+
+/* By its name, or with the point that "qwen25" has lost. */
+static const struct preset *find_pointed(const char *recipe)
+{
+	const struct preset *found = model_name_find(recipe);
+	size_t digits = strcspn(recipe, "0123456789");
+	char name[MAX_ID];
+
+	if (found || !isdigit((unsigned char)recipe[digits]) ||
+	    !isdigit((unsigned char)recipe[digits + 1]))
+		return found;
+	snprintf(name, sizeof name, "%.*s.%s", (int)digits + 1, recipe,
+		 recipe + digits + 1);
+	return model_name_find(name);
+}
+
 const struct preset *model_name_recipe(const char *recipe)
 {
-	static const char *const tasks[] = { "_pretrain", "_sft",  "_finetune",
-					     "_peft",     "_lora", "_config" };
+	static const char *const tasks[] = { "_pretrain", "_sft",  "_finetune", "_peft",
+					     "_lora",     "_fsdp", "_config" };
+	static const char *const parts[] = { "_vl", "_text" };
 	const struct preset *found;
-	size_t length = strlen(recipe), digits;
+	size_t length = strlen(recipe);
 	char name[MAX_NAME];
 
 	for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
@@ -253,17 +289,22 @@ const struct preset *model_name_recipe(const char *recipe)
 		if (task && (size_t)(task - recipe) < length)
 			length = (size_t)(task - recipe);
 	}
-	if (length == 0 || length + 2 > sizeof name)
+	if (length == 0 || length + 4 > sizeof name)
 		return NULL;
 	snprintf(name, sizeof name, "%.*s", (int)length, recipe);
-	found = model_name_find(name);
-	digits = strcspn(name, "0123456789");
-	if (found || !isdigit((unsigned char)name[digits]) ||
-	    !isdigit((unsigned char)name[digits + 1]))
-		return found;
-	memmove(name + digits + 2, name + digits + 1, length - digits);
-	name[digits + 1] = '.';
-	return model_name_find(name);
+	spell_size(name);
+	found = find_pointed(name);
+	for (size_t i = 0; !found && i < sizeof parts / sizeof parts[0]; i++) {
+		char *at = strstr(name, parts[i]);
+		const char *rest = at ? at + strlen(parts[i]) : NULL;
+
+		/* the text part of a model, which its family names so */
+		if (at && (*rest == '_' || *rest == '\0')) {
+			memmove(at, rest, strlen(rest) + 1);
+			found = find_pointed(name);
+		}
+	}
+	return found;
 }
 
 bool model_name_is_closed(const char *name)

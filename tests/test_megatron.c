@@ -592,6 +592,11 @@ static void test_bridge_recipe(void **state)
 		{ "--recipe qwen3_30b_a3b_pretrain_16gpu_h100_bf16_config",
 		  "qwen3-30b-a3b" },
 		{ "--recipe=deepseek_v3_sft_config", "deepseek-v3" },
+		{ "--recipe qwen25_1p5b_sft_1gpu_h100_bf16_config", "qwen2.5-1.5b" },
+		{ "--recipe qwen3_600m_sft_yarn_128k_config", "qwen3-0.6b" },
+		{ "--recipe gemma3_vl_12b_peft_config", "gemma3-12b" },
+		{ "--recipe kimi_k25_vl_sft_config", "kimi-k2.5" },
+		{ "--recipe qwen35_vl_9b_fsdp_sft_config", "qwen3.5-9b" },
 		{ "--model gpt_oss_20b --mode pretrain --dataset mock", "gpt-oss-20b" },
 	};
 	struct scenario s;

@@ -307,7 +307,8 @@ static void test_no_layer_fills_the_room_for_operators(void **state)
 			most = graph.count > most ? graph.count : most;
 		}
 	}
-	assert_true(most > 20 && most <= MAX_OPERATORS / 2);
+	/* 52 for deepseek-v4-pro with all that can be turned on */
+	assert_true(most > 20 && most <= MAX_OPERATORS * 2 / 3);
 }
 
 int main(void)

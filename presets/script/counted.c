@@ -102,8 +102,8 @@ static const char *set(struct shell *shell, const struct count *c, int64_t value
 	return word.text;
 }
 
-/* The numbers up to the one that ends the loop; -1 where they can't be told, or are more
- * than there may be rounds. */
+/* The numbers up to the one that ends the loop; -1 where they can't be told, or are
+ * more than there may be rounds. */
 static int count_up(struct shell *shell, const struct count *c, int64_t value,
 		    int64_t step, struct shell_word words[SHELL_MAX_ROUNDS])
 {
@@ -139,8 +139,8 @@ void shell_count(struct shell *shell, struct frame *frame, const char *text)
 	frame->first = shell->words;
 	frame->count = count;
 	frame->live = count > 0;
-	shell->full = shell->full || !frame->name ||
-		      shell->words + count > SHELL_MAX_WORDS;
+	shell->full =
+		shell->full || !frame->name || shell->words + count > SHELL_MAX_WORDS;
 	for (int i = 0; i < count && !shell->full; i++)
 		shell->word[shell->words++] = words[i];
 }
