@@ -2,7 +2,6 @@
  * questions or its several searchers: what is told then is that it ended, or what is
  * told with enough of it; and all is given back. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/planner/certify.h"
@@ -11,67 +10,7 @@
 #include "engine/planner/robust.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
-
-/* A sanitizer has allocators of its own, which stand in the way of these. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
-
-#ifndef SANITIZED
-/* The allocation that fails, counted from when it was set, and all after it; -1: none.
- */
-static long failing = -1;
-static bool onwards;
-static long asked, living;
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void __libc_free(void *memory);
-
-static bool fails(void)
-{
-	long now = asked++;
-
-	return failing >= 0 && (onwards ? now >= failing : now == failing);
-}
-
-static void *count(void *memory)
-{
-	living += memory != NULL;
-	return memory;
-}
-
-/* Of nothing there may be none, as the standard has it. */
-void *malloc(size_t size)
-{
-	return fails() || size == 0 ? NULL : count(__libc_malloc(size));
-}
-
-void *calloc(size_t items, size_t size)
-{
-	return fails() ? NULL : count(__libc_calloc(items, size));
-}
-
-void *realloc(void *memory, size_t size)
-{
-	if (fails())
-		return NULL;
-	return memory ? __libc_realloc(memory, size)
-		      : count(__libc_realloc(NULL, size));
-}
-
-void free(void *memory)
-{
-	living -= memory != NULL;
-	__libc_free(memory);
-}
-#endif
+#include "tests/support/memory_ends.h"
 
 static struct planner_problem problem;
 
@@ -219,28 +158,24 @@ static void ask_robust(struct told *told)
 /* As many allocations as there are: each fails once, and each with all after it. */
 static void check(void (*ask)(struct told *told))
 {
-#ifdef SANITIZED
-	(void)ask;
-	skip();
-#else
 	static struct told whole, told;
-	long allocations, before = living;
+	long allocations, before = memory_living;
 	int ended = 0;
 
+	if (!MEMORY_ENDS)
+		skip();
 	memset(&whole, 0, sizeof whole);
-	asked = 0;
+	memory_fail_at(-1, false);
 	ask(&whole);
-	allocations = asked;
-	assert_true(whole.started && whole.done && living == before);
+	allocations = memory_asked;
+	assert_true(whole.started && whole.done && memory_living == before);
 	assert_true(ask != search_alone || whole.certified);
 	for (long n = 0; n < 2 * allocations; n++) {
 		memset(&told, 0, sizeof told);
-		asked = 0;
-		onwards = n % 2;
-		failing = n / 2;
+		memory_fail_at(n / 2, n % 2);
 		ask(&told);
-		failing = -1;
-		assert_true(living == before);
+		memory_fail_at(-1, false);
+		assert_true(memory_living == before);
 		ended += !told.started || told.failed;
 		if (!told.started || told.failed)
 			continue;
@@ -253,7 +188,6 @@ static void check(void (*ask)(struct told *told))
 		assert_true(told.searchers <= whole.searchers);
 	}
 	assert_true(ended > 0);
-#endif
 }
 
 static void test_a_search_and_its_proof(void **state)
