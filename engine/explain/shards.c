@@ -30,7 +30,10 @@ static void once_terms(const struct asked *a, struct explanation *out)
 static void shown_terms(const struct asked *a, struct explanation *out,
 			const char *moved, const char *beside)
 {
-	if (a->scenario->plan.fsdp_prefetch <= 0 || of_chunk(a, "layers") <= 0) {
+	const struct plan *plan = &a->scenario->plan;
+
+	if ((plan->zero == 3 && plan->fsdp_prefetch <= 0) ||
+	    of_chunk(a, "layers") <= 0) {
 		explain_say(out, "%s", moved);
 		return;
 	}

@@ -235,7 +235,7 @@ static void sent_terms(const struct asked *a, struct explanation *out)
 
 static void again_terms(const struct asked *a, struct explanation *out)
 {
-	if (!step_runs_again(&a->scenario->plan) || sum_of(a)->layers <= 0) {
+	if (!step_runs_again(a->scenario) || sum_of(a)->layers <= 0) {
 		explain_say(out, "0");
 		return;
 	}

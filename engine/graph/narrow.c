@@ -122,7 +122,8 @@ static double behind_norm_bytes(const struct graph_context *c)
 	if (plan->precision != PRECISION_FP8 && plan->precision != PRECISION_MXFP8)
 		return 0;
 	/* torchao's casts were not read */
-	if (!c->scenario->stack.saves_fp8_inputs && plan->fp8_recipe != FP8_BLOCKWISE)
+	if (!c->scenario->stack.saves_fp8_inputs &&
+	    !(plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_BLOCKWISE))
 		return 0;
 	return 2 + layouts_of(c) * c->operand_width;
 }

@@ -179,10 +179,7 @@ static bool is_full(const struct scenario *s)
 
 static bool has_dense_mlp(const struct scenario *s)
 {
-	for (int k = 0; k < s->model.kinds; k++)
-		if (s->model.kind[k].mlp == MLP_DENSE)
-			return true;
-	return false;
+	return model_has_dense_mlp(&s->model);
 }
 
 static bool has_chunked_loss(const struct scenario *s)
@@ -851,8 +848,7 @@ const struct knob knob_table[] = {
 	{ "chunked_prefill", "enable_chunked_prefill", "chunked prefill", "",
 	  "Cut prompts to the token budget, so that "
 	  "decoding requests go on beside them.",
-	  GROUP_SERVING, SWITCH(plan.serving.chunked_prefill),
-	  .applies = is_continuous },
+	  GROUP_SERVING, SWITCH(plan.serving.chunked_prefill) },
 	{ "max_batched_tokens", "max_num_batched_tokens", "token budget", "tokens",
 	  "Tokens of one pass at most.", GROUP_SERVING,
 	  COUNT(plan.serving.max_batched_tokens, 0, MAX_SEQ), .step = STEP_DOUBLE,

@@ -402,3 +402,11 @@ bool model_sound(const struct model *model, char *out, int size)
 		kind_sound(model, k, out, room);
 	return out[0] == '\0';
 }
+
+bool model_has_dense_mlp(const struct model *model)
+{
+	for (int k = 0; k < model->kinds; k++)
+		if (model->kind[k].mlp == MLP_DENSE)
+			return true;
+	return false;
+}

@@ -186,6 +186,8 @@ double attention_index_bytes(const struct attention *attention, double tokens);
 double attention_compressor(const struct attention *attention);
 /* Whether two kinds mix tokens alike. */
 bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b);
+/* Whether some layer has an MLP that is not one of experts. */
+bool model_has_dense_mlp(const struct model *model);
 /* Kind of the model's MTP layers: that of its last layer, or its narrow twin (Megatron
  * counts those that stay wide among the others, fp8_utils.py,
  * is_first_last_bf16_layer). */

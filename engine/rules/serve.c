@@ -135,11 +135,16 @@ static bool breaks_s6(const struct facts *f, struct broken *out)
 
 static bool breaks_s7(const struct facts *f, struct broken *out)
 {
-	if (f->moe || f->plan->serving.dp_attention < 2)
+	const struct serving_plan *v = &f->plan->serving;
+	bool decodes = v->dp_attention > 1;
+
+	if (f->moe || !(decodes || (v->disaggregated && v->prefill_dp_attention > 1)))
 		return false;
 	*out = (struct broken){
-		.value = { (double)f->plan->serving.dp_attention },
-		.mend = { { "dp_attention", MEND_VALUE, 1 } },
+		.value = { (double)(decodes ? v->dp_attention
+					    : v->prefill_dp_attention) },
+		.mend = { { decodes ? "dp_attention" : "prefill_dp_attention",
+			    MEND_VALUE, 1 } },
 	};
 	return true;
 }
@@ -377,7 +382,7 @@ const struct legality serving_table[] = {
 	    "sglang/srt/server_args.py enable_dp_attention" },
 	  0,
 	  breaks_s7,
-	  "dp_attention" },
+	  "dp_attention disaggregated prefill_dp_attention" },
 	{ { "S8", ERROR, "PP {0} has more stages than {1} layers",
 	    "a stage needs one" },
 	  0,

@@ -114,8 +114,7 @@ static void add_alone(const struct graph_operator *op, bool again,
 }
 
 /* What waits for the backward, on the accelerator and on the host. */
-static void hold(const struct step *step, bool full, bool again,
-		 struct graph_operator *op)
+static void hold(const struct step *step, bool again, struct graph_operator *op)
 {
 	const struct plan *plan = &step->scenario->plan;
 	double saved = again || op->kind == OPERATOR_COLLECTIVE ? 0 : op->saved_bytes;
@@ -126,7 +125,9 @@ static void hold(const struct step *step, bool full, bool again,
 	 * own input */
 	if (op->with_layer && again)
 		op->held_bytes = 0;
-	if (full || op->makes == 0)
+	/* beside layers that run again whole the others send nothing either: modules
+	 * are named beside modules that do */
+	if (plan->recompute == RECOMPUTE_FULL || op->makes == 0)
 		return;
 	if (step_has_policy(plan)) {
 		step_policy_holds(step, op);
@@ -145,7 +146,7 @@ static void add_operator(const struct step *step, bool full, struct graph_operat
 	bool again = full || recomputes(step, op);
 
 	op->again = again;
-	hold(step, full, again, op);
+	hold(step, again, op);
 	out->sent_bytes += op->away_bytes;
 	if (op->kind == OPERATOR_COLLECTIVE) {
 		out->exposed_forward += op->exposed_forward;

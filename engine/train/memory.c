@@ -52,15 +52,18 @@ double step_logit_width(const struct scenario *scenario)
 	return each;
 }
 
-bool step_runs_again(const struct plan *plan)
+bool step_runs_again(const struct scenario *scenario)
 {
-	return plan->recompute != RECOMPUTE_NONE || plan->mlp_tiles > 1;
+	const struct plan *plan = &scenario->plan;
+
+	return plan->recompute != RECOMPUTE_NONE ||
+	       (plan->mlp_tiles > 1 && model_has_dense_mlp(&scenario->model));
 }
 
 /* The layer that runs backward holds all its tensors again. */
 static double layer_at_work(const struct step *step, const struct stage_sum *sum)
 {
-	if (!step_runs_again(&step->scenario->plan) || sum->layers <= 0)
+	if (!step_runs_again(step->scenario) || sum->layers <= 0)
 		return 0;
 	return larger(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }

@@ -6,11 +6,13 @@
 #include "engine/train/step.h"
 
 /* Gathering sharded weights beside the computation of the layer before: what is longer
- * shows, and the first layer always does (FSDP, arXiv 2304.11277). */
+ * shows, and the first layer always does (FSDP, arXiv 2304.11277). ZeRO 2 gathers none,
+ * and what it scatters runs ahead of nothing. */
 static double exposed_gather(const struct step *step, double seconds, double compute,
 			     double layers)
 {
-	double hides = step->scenario->plan.fsdp_prefetch > 0
+	const struct plan *plan = &step->scenario->plan;
+	double hides = plan->zero < 3 || plan->fsdp_prefetch > 0
 			       ? step->scenario->stack.dp_overlap * compute
 			       : 0;
 	double first = layers > 0 ? seconds / layers : seconds;

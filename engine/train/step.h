@@ -210,7 +210,7 @@ void step_sync_parts(const struct step *step, int stage,
 		     struct sync_part part[SYNC_SLOTS]);
 /* Seconds behind the pipeline of the stage that ends last. */
 /* Whether something of a layer is computed again in the backward. */
-bool step_runs_again(const struct plan *plan);
+bool step_runs_again(const struct scenario *scenario);
 double step_ends(const struct step *step);
 void step_memory(const struct step *step, struct estimate *out);
 /* Bytes of the fullest stage alone. */
