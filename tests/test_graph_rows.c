@@ -1,0 +1,474 @@
+/* test_graph_rows.c - every operator of random layers once more from its own shape:
+ * what turning it narrow moves, kernel by kernel, what it takes, what the CPU does for
+ * it. Of random stacks, precisions, adapters, graphs; nothing here asks
+ * engine/graph/ but for the list. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/graph/build.h"
+#include "engine/model/mixer.h"
+#include "engine/rules/legality.h"
+#include "tests/support/any.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+static struct scenario s;
+static struct mesh mesh;
+static struct graph_context context;
+
+/* The list stands among others that are no part of it: whoever reads before its first
+ * operator finds a norm, and collectives behind that. */
+enum { BESIDE = 3 };
+static struct {
+	struct graph_operator before[BESIDE];
+	struct graph graph;
+} room;
+static struct graph *const graph = &room.graph;
+
+static bool narrow; /* this layer's linear ones */
+
+/* --- what is drawn --- */
+
+static double between(double least, double most)
+{
+	return least + (most - least) * (double)next(1000) / 1000;
+}
+
+static void twist(void)
+{
+	struct plan *p = &s.plan;
+	struct accelerator *a = &s.cluster.accelerator;
+
+	p->precision = (int)next(PRECISION_NVFP4 + 1);
+	p->fp8_recipe = (int)next(FP8_MXFP8);
+	p->weight_format = (int)next(4);
+	p->compile = next(3) == 0;
+	p->fused_norms = next(2);
+	p->fp4_rotation = next(2);
+	p->fp4_rounding = next(2);
+	p->fp4_squares = next(2);
+	p->lora_rank = next(3) ? 0 : 8;
+	p->lora_targets = (int)next(2);
+	p->frozen_format = (int)next(FROZEN_FORMAT_COUNT);
+	p->grouped_gemm = next(3) != 0;
+	p->router_fusion = next(2);
+	p->scale_fusion = (int)next(SCALES_COUNT);
+	p->moe_capacity = (int)next(3);
+	p->cuda_graphs = (int)next(3);
+	p->graph_scopes = next(1u << SCOPE_COUNT);
+	p->shared_expert_overlap = next(2);
+	p->host_binding = next(2);
+	s.stack.saves_fp8_inputs = next(2);
+	s.stack.operator_launches = next(5) ? between(1, 30) : 0;
+	s.stack.unfused_passes = next(2) ? between(2, 6) : 0;
+	s.stack.kernel_gap_seconds = next(2) ? between(0, 1e-5) : 0;
+	if (next(2))
+		a->peak_flops[PRECISION_MXFP8] = next(2) ? 2e15 : 0;
+	if (next(2))
+		a->calibration.unaligned_efficiency = between(0.3, 1);
+}
+
+static bool draw_scenario(void)
+{
+	any_scenario(&s);
+	if (scenario_check(&s, NULL) > 0)
+		return false;
+	twist();
+	mesh_build(&s, &mesh);
+	graph_context(&s, &mesh, &context);
+	return true;
+}
+
+static void draw_layer(int kind)
+{
+	s.model.kind[kind].wide = next(5) == 0;
+	narrow = s.plan.precision >= PRECISION_FP8 && !s.model.kind[kind].wide;
+	memset(&room, 0, sizeof room);
+	for (int i = 0; i < BESIDE; i++)
+		room.before[i].kind = i == 0 ? OPERATOR_NORM : OPERATOR_COLLECTIVE;
+	graph_layer(&context, kind, graph);
+}
+
+/* --- kernels that turn an operand narrow --- */
+
+static double operand(void)
+{
+	double block = s.plan.precision == PRECISION_MXFP8   ? 32
+		       : s.plan.precision == PRECISION_NVFP4 ? 16
+							     : INFINITY;
+
+	return (s.plan.precision == PRECISION_NVFP4 ? 0.5 : 1) + 1 / block;
+}
+
+static double wide(void)
+{
+	return s.plan.precision == PRECISION_FP32 ? 4 : 2;
+}
+
+/* A kernel of its own for an element: it reads two bytes, writes two layouts, and all
+ * that its recipe needs before. */
+static double by_itself(void)
+{
+	const double reads = 2, maximum = 2, layout = 1, turned = 2 + 2;
+
+	if (s.plan.precision == PRECISION_NVFP4)
+		return reads + maximum + 2 * operand();
+	if (s.plan.precision == PRECISION_MXFP8)
+		return reads + 2 * layout;
+	switch (s.plan.fp8_recipe) {
+	case FP8_CURRENT_SCALING: return reads + maximum + 2 * layout;
+	case FP8_ROWWISE:
+		return 2 * (maximum + reads + layout) + (s.plan.compile ? 0 : turned);
+	default: return reads + 2 * layout;
+	}
+}
+
+/* Beside what the kernel before it would write anyway. */
+static double with_a_neighbour(void)
+{
+	if (s.plan.precision == PRECISION_NVFP4)
+		return by_itself() - (s.plan.fp4_rotation ? 0 : 2);
+	if (s.plan.precision == PRECISION_FP8 && s.plan.fp8_recipe == FP8_ROWWISE)
+		return by_itself();
+	return 1.5;
+}
+
+/* Of what a norm left in 16 bits, for it knows no scale of this step. */
+static double after_a_norm(void)
+{
+	bool fp8 = s.plan.precision == PRECISION_FP8;
+	int recipe = s.plan.fp8_recipe;
+	bool one_scale = fp8 && recipe == FP8_CURRENT_SCALING;
+	bool any_layout = s.cluster.accelerator.peak_flops[PRECISION_MXFP8] > 0;
+	bool asked = (fp8 && recipe == FP8_BLOCKWISE) || s.stack.saves_fp8_inputs;
+
+	if (s.plan.compile || !asked || s.plan.precision == PRECISION_NVFP4 ||
+	    (fp8 && recipe != FP8_CURRENT_SCALING && recipe != FP8_BLOCKWISE))
+		return with_a_neighbour();
+	return 2 + (one_scale && any_layout ? 1 : 2) * operand();
+}
+
+/* --- one product --- */
+
+struct wanted {
+	double narrow_in, narrow_out, draws;
+	double bytes, seconds, input_grad, weight_grad;
+};
+
+static double given(double efficiency)
+{
+	return efficiency > 0 ? efficiency : 1;
+}
+
+static void rate_of(const struct graph_operator *op, struct roofline *out)
+{
+	bool sixteen = s.plan.precision >= PRECISION_FP8 &&
+		       (!narrow || op->kind == OPERATOR_ROUTER);
+	int64_t both = (int64_t)op->columns | (int64_t)op->inner;
+
+	roofline_gemm(&s.cluster.accelerator,
+		      sixteen ? PRECISION_BF16 : (enum precision)s.plan.precision, out);
+	out->kernel_seconds += s.stack.kernel_gap_seconds;
+	if (op->columns > 512 && both % 64 != 0)
+		out->seconds_per_flop /=
+			given(s.cluster.accelerator.calibration.unaligned_efficiency);
+}
+
+/* What comes beside the product itself: weights unpacked, adapters, the router's small
+ * kernels, an expert's own starts. */
+static void add_beside(const struct graph_operator *op, const struct roofline *memory,
+		       const struct roofline *rate, struct wanted *w)
+{
+	double in = op->rows * op->inner * wide(),
+	       out = op->rows * op->columns * wide();
+	double matrix = op->groups * op->columns * op->inner;
+	bool fused = s.plan.compile || s.stack.operator_launches <= 0;
+	double per_byte = memory->seconds_per_byte, short_one = memory->kernel_seconds;
+
+	if (s.plan.lora_rank > 0 && s.plan.frozen_format == FROZEN_NF4) {
+		double unpacked = matrix * (0.5 + 0.127 / 8 + wide()) * per_byte;
+
+		w->seconds += unpacked;
+		w->input_grad += unpacked;
+	}
+	if (s.plan.lora_rank > 0 && op->trainable > 0) {
+		w->seconds += (in + (fused ? 4 : 6) * out) * per_byte + 4 * short_one;
+		w->input_grad += (4 * in + 3 * out) * per_byte + 4 * short_one;
+		w->weight_grad += (in + out) * per_byte;
+	}
+	if (op->kind == OPERATOR_ROUTER) {
+		double backward = (s.plan.router_fusion ? 31 : 72) - 14;
+		bool fused_too = s.plan.moe_dispatcher == DISPATCH_DEEPEP ||
+				 s.plan.moe_dispatcher == DISPATCH_HYBRIDEP;
+
+		assert_close(op->small_backward, backward, 0);
+		assert_close(op->small_forward, backward + (fused_too ? 0 : 14), 0);
+		w->seconds += op->small_forward * short_one;
+		w->input_grad += op->small_backward * short_one;
+	}
+	if (op->expert && !s.plan.grouped_gemm) {
+		double starts = (op->groups - 1) * rate->kernel_seconds;
+
+		w->seconds += starts;
+		w->input_grad += starts;
+		w->weight_grad += starts;
+	}
+}
+
+static void time_product(const struct graph_operator *op, double bytes,
+			 const struct roofline *memory, struct wanted *w)
+{
+	bool frozen = s.plan.lora_rank > 0;
+	double adapters = frozen ? 2 * op->rows * op->trainable : 0;
+	double flops = 2 * op->rows * op->columns * op->inner;
+	double matrix = op->groups * op->columns * op->inner;
+	double padding = op->groups > 1 ? 2 * 16 * matrix : 0;
+	double starts, sums = op->groups > 1 ? 4 * matrix : 0;
+	struct roofline r;
+	double m = op->rows, n = op->columns, k = op->inner, f;
+
+	rate_of(op, &r);
+	f = r.seconds_per_flop;
+	starts = op->groups > 1 ? op->groups * 0.36 * r.kernel_seconds : 0;
+	assert_close(op->forward_flops, flops + adapters, 1e-12);
+	assert_close(op->input_grad_flops, flops + adapters, 1e-12);
+	assert_close(op->weight_grad_flops, frozen ? adapters : flops, 1e-12);
+	w->seconds = w->input_grad =
+		roofline_seconds(&r, flops + adapters + padding, bytes) + starts;
+	w->weight_grad = roofline_seconds(&r, flops + padding, bytes + sums) + starts;
+	if (op->groups <= 1) {
+		w->seconds += f * roofline_tail_flops(&r, m, n, k);
+		w->input_grad += f * roofline_tail_flops(&r, m, k, n);
+		w->weight_grad += f * roofline_tail_flops(&r, n, k, m);
+	}
+	if (frozen)
+		w->weight_grad = roofline_seconds(&r, adapters, 0);
+	add_beside(op, memory, &r, w);
+}
+
+static void want_product(const struct graph_operator *op, bool from_norm,
+			 struct wanted *w)
+{
+	bool turns = narrow && op->kind != OPERATOR_ROUTER;
+	double matrix = op->groups * op->columns * op->inner;
+	double in = op->rows * op->inner, out = op->rows * op->columns;
+	double bytes = (in + matrix) * (turns ? operand() : wide()) + out * wide();
+	struct roofline memory;
+
+	memset(w, 0, sizeof *w);
+	roofline_memory(&s.cluster.accelerator, &memory);
+	memory.kernel_seconds += s.stack.kernel_gap_seconds / 2;
+	time_product(op, bytes, &memory, w);
+	if (turns) {
+		w->narrow_in = op->groups > 1 ? by_itself()
+			       : from_norm    ? after_a_norm()
+					      : with_a_neighbour();
+		w->narrow_out = op->groups > 1 || s.plan.precision == PRECISION_NVFP4
+					? by_itself()
+					: with_a_neighbour();
+		if (s.plan.precision == PRECISION_NVFP4 && s.plan.fp4_rounding)
+			w->draws = op->groups;
+	}
+	w->bytes = bytes + in * w->narrow_in;
+	w->seconds += in * w->narrow_in * memory.seconds_per_byte;
+	w->input_grad += out * w->narrow_out * memory.seconds_per_byte +
+			 w->draws * memory.kernel_seconds;
+	assert_close(op->backward_bytes, 2 * bytes + out * w->narrow_out, 1e-9);
+	assert_close(op->narrow_weights, turns && s.plan.lora_rank == 0 ? matrix : 0,
+		     1e-12);
+}
+
+/* --- what the CPU does --- */
+
+static bool is_captured(enum graph_scope scope)
+{
+	return s.plan.cuda_graphs == GRAPHS_PARTIAL &&
+	       (s.plan.graph_scopes >> scope & 1) &&
+	       (scope != SCOPE_MOE || s.plan.moe_capacity == CAPACITY_PAD);
+}
+
+static enum graph_scope scope_of(int kind, int i)
+{
+	const struct layer_kind *layer = &s.model.kind[kind];
+	const struct graph_operator *op = &graph->item[i];
+
+	if (i < graph->mixer_count)
+		return mixer_of(layer)->scans ? SCOPE_MAMBA : SCOPE_ATTN;
+	if (layer->mlp != MLP_MOE)
+		return SCOPE_MLP;
+	if (op->kind == OPERATOR_ROUTER || op->kind == OPERATOR_NORM)
+		return SCOPE_MOE_ROUTER;
+	if (op->modules >> MODULE_SHARED_EXPERTS & 1 && !s.plan.shared_expert_overlap)
+		return SCOPE_SHARED_EXPERTS;
+	return SCOPE_MOE;
+}
+
+/* Operators of the framework that one of ours is. */
+static double operators_in(const struct graph_operator *op)
+{
+	bool fused =
+		s.plan.fused_norms || s.plan.compile || s.stack.unfused_passes <= 1;
+
+	switch (op->kind) {
+	case OPERATOR_NORM: return fused ? 1 : 5;
+	case OPERATOR_ELEMENTWISE: return fused ? 1 : 3;
+	case OPERATOR_ATTENTION:
+		return attention_table[s.plan.attention_kernel].flash ? 1 : 5;
+	case OPERATOR_SCAN: return 3;
+	case OPERATOR_GROUPED_GEMM:
+		return s.plan.grouped_gemm ? 1 + 0.3 * op->groups : op->groups;
+	case OPERATOR_WAIT: return 0;
+	default: return 1;
+	}
+}
+
+/* Launches for one tensor that turns narrow. */
+static double scales_of(const struct graph_operator *op, bool backward)
+{
+	static const double fusions[] = { 9, 4, 2 };
+	double each = s.plan.fp8_recipe == FP8_DELAYED ? 3 : 5;
+
+	if (s.plan.precision != PRECISION_FP8)
+		each = fusions[s.plan.scale_fusion];
+	if (s.plan.precision == PRECISION_NVFP4 &&
+	    (backward || s.plan.fp4_rotation || op->groups > 1))
+		each += 2;
+	return op->groups * each + (backward ? 2 * op->draws : 0);
+}
+
+static void check_host(int kind, int i)
+{
+	const struct graph_operator *op = &graph->item[i];
+	double launch = s.stack.operator_launches * (s.plan.compile ? 0.5 : 1);
+	double each = operators_in(op) * launch;
+	double matrices = op->groups > 1 ? op->groups : 0, forward, backward;
+
+	if (op->adapter_bytes > 0)
+		each += 2 * launch + 2 * 2;
+	forward = each + matrices;
+	backward = 1.3 * each + 2 * matrices;
+	if (op->kind == OPERATOR_COLLECTIVE) {
+		forward = op->forward_calls * each;
+		backward = op->backward_calls * each;
+	}
+	if (op->quantise_bytes > 0) {
+		forward += scales_of(op, false);
+		backward += scales_of(op, true);
+	}
+	if (is_captured(scope_of(kind, i)))
+		forward = backward = 0;
+	if (op->kind == OPERATOR_ROUTER) {
+		double before = op->small_forward - op->small_backward;
+		bool router = is_captured(SCOPE_MOE_ROUTER);
+		bool counts = router && is_captured(SCOPE_MOE_PREPROCESS);
+
+		forward =
+			2 * ((counts ? 0 : before) + (router ? 0 : op->small_backward));
+		backward = router ? 0 : 2 * 1.3 * op->small_backward;
+	}
+	if (s.plan.cuda_graphs == GRAPHS_FULL || s.stack.operator_launches <= 0)
+		forward = backward = 0;
+	assert_close(op->host_forward, forward, 1e-12);
+	assert_close(op->host_backward, backward, 1e-12);
+}
+
+/* --- all of a layer --- */
+
+static void check_product(const struct graph_operator *op, bool from_norm)
+{
+	struct wanted w;
+
+	want_product(op, from_norm, &w);
+	assert_close(op->quantise_bytes, w.narrow_in, 1e-12);
+	assert_close(op->quantise_gradient_bytes, w.narrow_out, 1e-12);
+	assert_close(op->draws, w.draws, 0);
+	assert_close(op->forward_bytes, w.bytes, 1e-9);
+	assert_close(op->forward_seconds, w.seconds, 1e-9);
+	assert_close(op->input_grad_seconds, w.input_grad, 1e-9);
+	assert_close(op->weight_grad_seconds, w.weight_grad, 1e-9);
+}
+
+static void check_moved(const struct graph_operator *op)
+{
+	struct roofline memory;
+
+	roofline_memory(&s.cluster.accelerator, &memory);
+	memory.kernel_seconds += s.stack.kernel_gap_seconds / 2;
+	assert_close(op->forward_seconds,
+		     roofline_seconds(&memory, 0, op->forward_bytes), 1e-12);
+	assert_close(op->input_grad_seconds,
+		     roofline_seconds(&memory, 0, op->backward_bytes), 1e-12);
+}
+
+/* DeepEP's way back from experts falls behind beyond 16 ranks of a domain. */
+static void check_call(const struct graph_operator *op)
+{
+	bool slow = s.plan.moe_dispatcher == DISPATCH_DEEPEP && mesh.ep > 16 &&
+		    mesh.ep_group.link == LINK_DOMAIN;
+	bool out = strcmp(op->name, "dispatch") == 0;
+	bool back = strcmp(op->name, "combine") == 0;
+
+	assert_close(op->forward_seconds,
+		     op->call_seconds * op->forward_calls * (back && slow ? 2.4 : 1),
+		     1e-12);
+	assert_close(op->input_grad_seconds,
+		     op->call_seconds * op->backward_calls * (out && slow ? 2.4 : 1),
+		     1e-12);
+}
+
+static int products, norms_read;
+
+static void check_layer(int kind)
+{
+	bool from_norm = false;
+
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+
+		check_host(kind, i);
+		switch (op->kind) {
+		case OPERATOR_GEMM:
+		case OPERATOR_GROUPED_GEMM:
+		case OPERATOR_ROUTER:
+			check_product(op, from_norm);
+			products += narrow;
+			norms_read += narrow && from_norm;
+			break;
+		case OPERATOR_NORM:
+		case OPERATOR_ELEMENTWISE:
+		case OPERATOR_PERMUTE: check_moved(op); break;
+		case OPERATOR_COLLECTIVE: check_call(op); continue;
+		default: break;
+		}
+		/* collectives between hand on what the norm wrote */
+		from_norm = op->kind == OPERATOR_NORM;
+	}
+}
+
+static void test_operators_of_any_layer(void **state)
+{
+	int legal = 0;
+
+	(void)state;
+	seed = 31;
+	while (legal < 1500) {
+		if (!draw_scenario())
+			continue;
+		legal++;
+		for (int kind = 0; kind < s.model.kinds; kind++) {
+			draw_layer(kind);
+			check_layer(kind);
+		}
+	}
+	assert_true(products > 1000 && norms_read > 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_operators_of_any_layer),
+	};
+
+	return cmocka_run_group_tests(tests, any_load, any_unload);
+}
