@@ -185,7 +185,7 @@ SEED ?= 1
 JOBS ?= 2
 LEAST ?= 0
 MUTATED = $(sort $(wildcard engine/plan/split*.c $(addsuffix /*.c,$(addprefix engine/, \
-            train graph serve collective pipeline planner))))
+            train graph serve collective pipeline planner price))))
 MUTATE_TESTS = $(addprefix $(B)/dynamic/,shardscope $(shell cut -d " " -f 1 tests/mutate/tests 2> /dev/null))
 HOUSE_OBJECTS = $(filter-out $(B)/tui/main.o,$(call objects,tui)) $(call objects,presets) \
                 $(B)/presets_data.o

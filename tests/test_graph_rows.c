@@ -17,14 +17,8 @@ static struct scenario s;
 static struct mesh mesh;
 static struct graph_context context;
 
-/* The list stands among others that are no part of it: whoever reads before its first
- * operator finds a norm, and collectives behind that. */
-enum { BESIDE = 3 };
-static struct {
-	struct graph_operator before[BESIDE];
-	struct graph graph;
-} room;
-static struct graph *const graph = &room.graph;
+static struct graph drawn;
+static struct graph *const graph = &drawn;
 
 static bool narrow; /* this layer's linear ones */
 
@@ -84,9 +78,6 @@ static void draw_layer(int kind)
 {
 	s.model.kind[kind].wide = next(5) == 0;
 	narrow = s.plan.precision >= PRECISION_FP8 && !s.model.kind[kind].wide;
-	memset(&room, 0, sizeof room);
-	for (int i = 0; i < BESIDE; i++)
-		room.before[i].kind = i == 0 ? OPERATOR_NORM : OPERATOR_COLLECTIVE;
 	graph_layer(&context, kind, graph);
 }
 

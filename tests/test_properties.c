@@ -77,6 +77,11 @@ static void check_metrics(const struct estimate *e)
 				 e->optimizer_seconds,
 			 e->step_seconds, e->step_seconds));
 	assert_true(e->bubble_ratio <= 1 && e->fit_probability <= 1);
+	assert_true(near(e->idle_to_ideal * (1 - e->bubble_ratio), e->bubble_ratio, 1));
+	assert_true(e->host_fits == (e->host_bytes <= e->host_capacity_bytes ||
+				     e->host_capacity_bytes <= 0 ||
+				     e->host_bytes <= 0));
+	assert_true(e->host_fits || !e->fits);
 }
 
 static bool holds(const struct estimate *e)
@@ -99,6 +104,11 @@ static void test_sums_add_up_for_any_scenario(void **state)
 		struct scenario s;
 
 		any_scenario(&s);
+		if (i % 3 == 0) {
+			s.plan.optimizer_offload = 0.5 * (double)next(3);
+			s.plan.activation_offload = 0.5 * (double)next(3);
+			s.cluster.host_bytes_per_gpu = (double)next(100) * 1e9;
+		}
 		/* naming remedies takes longer than all the rest */
 		if (i % ILLEGAL != 0 && scenario_check(&s, NULL) > 0)
 			continue;
