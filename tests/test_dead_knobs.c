@@ -37,6 +37,7 @@ static void check_same(const struct knob *knob, int mode)
 		if (strcmp(metric->key, "host_capacity_bytes") == 0 || was == is ||
 		    (isnan(was) && isnan(is)) || fabs(is - was) <= 1e-12 * fabs(was))
 			continue;
+		any_describe(&s);
 		fail_msg("%s=%s does not apply and moves %s from %.9g to %.9g",
 			 knob->key, text, metric->key, was, is);
 	}
