@@ -12,7 +12,7 @@ bool step_hides_in_pairs(const struct scenario *scenario)
 	       schedule_pairs(scenario->plan.schedule);
 }
 
-static bool recomputes(const struct step *step, const struct graph_operator *op)
+static inline bool recomputes(const struct step *step, const struct graph_operator *op)
 {
 	const struct plan *plan = &step->scenario->plan;
 

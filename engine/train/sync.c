@@ -65,12 +65,18 @@ static double exposed_sync(const struct step *step, double seconds, double besid
 		larger(bucket, seconds - step->scenario->stack.dp_overlap * beside));
 }
 
+/* The stages that add up the gradients of one table; -1 = none do. */
+struct tie {
+	int first, last;
+};
+
 /* The exchanges of a stage in the order of enum sync_slot; experts' behind dense ones.
  */
 struct sync {
 	const struct step *step;
 	struct estimate *out;
 	int stage;
+	struct tie tie;
 	double layers;
 	double share; /* of the stages that are like this one */
 	struct holding *holding;
@@ -124,11 +130,14 @@ static double reduce_family(const struct sync *s, const struct group *group,
 			    double trainable, int64_t sharded)
 {
 	const struct plan *plan = &s->step->scenario->plan;
-	double gradients = trainable * step_gradient_bytes(s->step->scenario);
-	double weights = trainable * states_trained_bytes(s->step->scenario);
-	struct group shard_group = step_shard_group(group, sharded);
-	double exposed = 0;
+	double gradients, weights, exposed = 0;
+	struct group shard_group;
 
+	if (trainable <= 0 || group->ranks < 2)
+		return 0;
+	gradients = trainable * step_gradient_bytes(s->step->scenario);
+	weights = trainable * states_trained_bytes(s->step->scenario);
+	shard_group = step_shard_group(group, sharded);
 	if (plan->zero == 0)
 		return add_sync(s, SYNC_GRADIENTS, COLLECTIVE_ALL_REDUCE, group,
 				gradients, plan->overlap_grad_reduce);
@@ -209,7 +218,7 @@ static double host_seconds(const struct sync *s, double state_elements)
 
 /* With two copies both ends are on both stages, and their gradients add up anyway; on a
  * V they are on one stage. */
-static bool tied_end(const struct step *step, int stage)
+static struct tie find_tie(const struct step *step)
 {
 	int schedule = step->scenario->plan.schedule;
 	bool again = step_has_table(step, step->split.mtp_stage);
@@ -217,11 +226,16 @@ static bool tied_end(const struct step *step, int stage)
 
 	if (step->stages < 2 || step->mesh.copies > 1 ||
 	    !(step->scenario->model.tied_embeddings || again))
-		return false;
+		return (struct tie){ -1, -1 };
 	first = schedule_stage(schedule, step->stages, step->split.embedding_stage);
 	last = schedule_stage(schedule, step->stages,
 			      again ? step->split.mtp_stage : step->split.head_stage);
-	return first != last && (stage == first || stage == last);
+	return first != last ? (struct tie){ first, last } : (struct tie){ -1, -1 };
+}
+
+static bool is_tied(struct tie tie, int stage)
+{
+	return stage == tie.first || stage == tie.last;
 }
 
 static bool alike(const struct step *step, int a, int b)
@@ -232,21 +246,21 @@ static bool alike(const struct step *step, int a, int b)
 	       x->dense_trainable == y->dense_trainable &&
 	       x->expert_trainable == y->expert_trainable && x->narrow == y->narrow &&
 	       step->work[a].forward_seconds == step->work[b].forward_seconds &&
-	       step->work[a].backward_seconds == step->work[b].backward_seconds &&
-	       !tied_end(step, a) && !tied_end(step, b);
+	       step->work[a].backward_seconds == step->work[b].backward_seconds;
 }
 
 enum { KINDS = 4 }; /* of stages that are kept in mind */
 
 /* For each stage the first that ends its step like it, and how many do. */
-static void find_alike(const struct step *step, int *like, int *count)
+static void find_alike(const struct step *step, struct tie tie, int *like, int *count)
 {
 	int kind[KINDS], kinds = 0;
 
 	for (int i = 0; i < step->stages; i++) {
 		int k = 0, seen = kinds < KINDS ? kinds : KINDS;
 
-		while (k < seen && !alike(step, kind[k], i))
+		while (k < seen && (is_tied(tie, i) || is_tied(tie, kind[k]) ||
+				    !alike(step, kind[k], i)))
 			k++;
 		if (k == seen) {
 			k = kinds++ % KINDS;
@@ -274,7 +288,7 @@ static double sync_stage(struct sync *s)
 	s->family = SYNC_EXPERTS;
 	seconds += reduce_family(s, &step->mesh.edp_group, sum->expert_trainable,
 				 shards->expert);
-	if (tied_end(step, s->stage))
+	if (is_tied(s->tie, s->stage))
 		seconds += tied_seconds(s);
 	return seconds + host_seconds(s, s->holding->shared);
 }
@@ -285,6 +299,7 @@ void step_sync_parts(const struct step *step, int stage,
 	struct holding h;
 	struct sync s = { .step = step,
 			  .stage = stage,
+			  .tie = find_tie(step),
 			  .layers = step->sum[stage].layers,
 			  .share = 1,
 			  .holding = &h,
@@ -297,16 +312,18 @@ void step_sync_parts(const struct step *step, int stage,
 void step_sync(struct step *step, struct estimate *out)
 {
 	int like[MAX_STAGES], count[MAX_STAGES];
+	struct tie tie = find_tie(step);
 	struct sync_part part[SYNC_SLOTS];
 	struct holding h;
 
 	holding_begin(step, &h);
-	find_alike(step, like, count);
+	find_alike(step, tie, like, count);
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_work *work = &step->work[i];
 		struct sync s = { .step = step,
 				  .out = out,
 				  .stage = i,
+				  .tie = tie,
 				  .layers = step->sum[i].layers,
 				  .share = count[i] / (double)step->stages,
 				  .holding = &h,
