@@ -550,6 +550,29 @@ static void test_figures(void **state)
 	assert_true(findings.item[0].nearest_count > 0);
 }
 
+/* Of a legal plan the sums of traffic are those of the list, which is left out; but a
+ * pinned algorithm that runs nowhere is remarked. */
+static void test_figures_sum_traffic(void **state)
+{
+	static struct estimate whole, figures;
+
+	(void)state;
+	begin(DENSE);
+	scenario_estimate(&scenario, &whole);
+	scenario_figures(&scenario, &figures);
+	assert_true(whole.legal && figures.legal && whole.traffic_count > 1);
+	assert_int_equal(figures.traffic_count, 0);
+	assert_memory_equal(figures.cost, whole.cost, sizeof whole.cost);
+	assert_true(figures.step_seconds == whole.step_seconds);
+	assert_true(figures.memory.total_bytes == whole.memory.total_bytes);
+	apply("collective=torus");
+	scenario_estimate(&scenario, &whole);
+	scenario_figures(&scenario, &figures);
+	assert_int_equal(whole.problems.count, 1);
+	assert_int_equal(figures.problems.count, 1);
+	assert_ptr_equal(figures.problems.item[0].rule, whole.problems.item[0].rule);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_figures_sum_traffic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,7 @@ struct estimate {
 	struct run_cost run;
 	struct serving_estimate serving;
 
+	bool sums_alone; /* traffic is not listed, see train_figures() */
 	int traffic_count;
 	struct traffic traffic[MAX_TRAFFIC];
 	struct stage_memory stage[MAX_STAGES];

@@ -186,14 +186,11 @@ struct alike {
 	int16_t layers[MAX_LAYER_KINDS]; /* of each kind */
 };
 
-static struct alike one_alone(const struct step *step, int k)
+static void stand_alone(const struct step *step, int k, struct alike *out)
 {
-	struct alike one;
-
-	one.first = one.last = k;
-	one.times = 1;
-	split_count(&step->scenario->model, &step->split, k, one.layers);
-	return one;
+	out->first = out->last = k;
+	out->times = 1;
+	split_count(&step->scenario->model, &step->split, k, out->layers);
 }
 
 /* What each of them takes, launching and traffic included. */
@@ -231,8 +228,9 @@ static void time_chunk(struct step *step, const struct alike *all, struct chunk_
 void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out)
 {
-	struct alike one = one_alone(step, k);
+	struct alike one;
 
+	stand_alone(step, k, &one);
 	time_chunk(step, &one, time, out);
 }
 
@@ -335,8 +333,9 @@ void step_chunks(struct step *step, struct estimate *out)
 	clear_bytes(step->sum, (size_t)step->stages * sizeof *step->sum);
 	clear_bytes(step->work, (size_t)step->stages * sizeof *step->work);
 	for (int k = 0; k < step->stages * step->chunks; k++) {
-		struct alike one = one_alone(step, k), *all;
+		struct alike one, *all;
 
+		stand_alone(step, k, &one);
 		if (is_end(&step->split, k)) {
 			place(step, &one, next, out);
 			continue;
@@ -354,10 +353,11 @@ void step_chunks(struct step *step, struct estimate *out)
 void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 		      double *recompute)
 {
-	struct alike one = one_alone(step, k);
 	struct stage_sum sum = { 0 };
 	struct chunk_time t;
+	struct alike one;
 
+	stand_alone(step, k, &one);
 	step_add_layers(step, k, one.layers, 1, &sum);
 	sum_chunk(step, k, one.layers, &t);
 	*held_bytes = sum.saved_bytes;

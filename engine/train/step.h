@@ -173,7 +173,8 @@ void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out);
 /* The calls of train.h for a scenario whose layers that stay wide are kinds of their
  * own already (wide.c). */
-void settled_estimate(const struct scenario *scenario, struct estimate *out);
+void settled_estimate(const struct scenario *scenario, bool sums_alone,
+		      struct estimate *out);
 bool settled_chunks(const struct scenario *scenario, struct estimate *out,
 		    struct train_chunks *chunks);
 bool settled_layout(const struct scenario *scenario, struct estimate *scratch,

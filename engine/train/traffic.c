@@ -32,20 +32,12 @@ static struct traffic *find(struct estimate *out, const char *what,
 	return &out->traffic[0];
 }
 
-void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
-		  enum collective_kind kind, const struct group *group, double count,
-		  double payload_bytes, const struct collective *call,
-		  double exposed_total)
+static void list(struct traffic *t, enum collective_kind kind,
+		 const struct group *group, double count, double payload_bytes,
+		 const struct collective *call, double exposed_total)
 {
-	struct dimension_cost *cost;
-	struct traffic *t;
-	double calls;
+	double calls = t->count + count;
 
-	if (!out)
-		return;
-	t = find(out, what, dimension, group);
-	cost = &out->cost[dimension];
-	calls = t->count + count;
 	if (calls <= 0)
 		return;
 	t->algorithm = t->count > 0 && t->algorithm != call->algorithm
@@ -65,6 +57,21 @@ void step_traffic(struct estimate *out, const char *what, enum dimension dimensi
 	t->network_bytes += count * call->network_bytes;
 	t->total_seconds += count * call->seconds;
 	t->exposed_seconds += exposed_total;
+}
+
+void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
+		  enum collective_kind kind, const struct group *group, double count,
+		  double payload_bytes, const struct collective *call,
+		  double exposed_total)
+{
+	struct dimension_cost *cost;
+
+	if (!out)
+		return;
+	if (!out->sums_alone)
+		list(find(out, what, dimension, group), kind, group, count,
+		     payload_bytes, call, exposed_total);
+	cost = &out->cost[dimension];
 	cost->bytes += count * call->sent_bytes;
 	cost->network_bytes += count * call->network_bytes;
 	cost->payload_bytes += count * payload_bytes;

@@ -54,10 +54,11 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 }
 
-bool train_step(const struct scenario *scenario, struct step *step,
+static bool run(const struct scenario *scenario, bool sums_alone, struct step *step,
 		struct estimate *out)
 {
 	clear(out);
+	out->sums_alone = sums_alone;
 	derive(scenario, out);
 	out->legal = scenario_problems(scenario, &out->problems) == 0;
 	out->chunks = split_chunks(scenario);
@@ -86,11 +87,18 @@ bool train_step(const struct scenario *scenario, struct step *step,
 	return true;
 }
 
-void settled_estimate(const struct scenario *scenario, struct estimate *out)
+bool train_step(const struct scenario *scenario, struct step *step,
+		struct estimate *out)
+{
+	return run(scenario, false, step, out);
+}
+
+void settled_estimate(const struct scenario *scenario, bool sums_alone,
+		      struct estimate *out)
 {
 	struct step step;
 
-	train_step(scenario, &step, out);
+	run(scenario, sums_alone, &step, out);
 }
 
 bool settled_chunks(const struct scenario *scenario, struct estimate *out,

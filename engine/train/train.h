@@ -11,7 +11,8 @@
  * both). An illegal plan sets legal = false, its problems, the model counts
  * and the degrees that can be derived; a too large one is complete. */
 void train_estimate(const struct scenario *scenario, struct estimate *out);
-/* The same without what would mend its problems, for who looks at many plans. */
+/* The same without what would mend its problems and without the list of traffic, for
+ * who looks at many plans. */
 void train_figures(const struct scenario *scenario, struct estimate *out);
 
 /* Megatron's layout string of the split that the estimate takes ("Et*2|(t*3|)*6,t*2L");

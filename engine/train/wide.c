@@ -7,7 +7,10 @@ void train_figures(const struct scenario *scenario, struct estimate *out)
 {
 	struct scenario room;
 
-	settled_estimate(scenario_widened(scenario, &room), out);
+	/* of a pin the list tells whether it runs anywhere */
+	bool sums_alone = scenario->plan.collective == ALGORITHM_AUTO;
+
+	settled_estimate(scenario_widened(scenario, &room), sums_alone, out);
 }
 
 void train_estimate(const struct scenario *scenario, struct estimate *out)
@@ -15,7 +18,7 @@ void train_estimate(const struct scenario *scenario, struct estimate *out)
 	struct scenario room;
 	const struct scenario *wide = scenario_widened(scenario, &room);
 
-	settled_estimate(wide, out);
+	settled_estimate(wide, false, out);
 	scenario_mend(wide, &out->problems);
 }
 
