@@ -372,6 +372,57 @@ static void test_a_mend_that_fits_comes_first(void **state)
 	stage_close(&s);
 }
 
+/* TP 2 and 4 are as near to 3 and do not fit: TP 8, further away, does. What makes the
+ * plan legal mends every problem and is told once. */
+static void test_a_mend_further_away_comes_before_those_that_do_not_fit(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/tp\n=3\n");
+	stage_shows(&s, "Tab Enter sets tp 8: 913 tok/s per GPU, 71.5 GiB\n");
+	stage_shows(&s, "E5");
+	stage_lacks(&s, "Enter here");
+	stage_type(&s, "\t\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	assert_true(s.explorer.estimate.feasible);
+	stage_close(&s);
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "/tp\n=3\n");
+	stage_shows(&s, "Tab Enter sets tp 8: 913 tok/s per GPU, 71.5");
+	stage_lacks(&s, "or 2");
+	stage_close(&s);
+}
+
+/* GPUs that break another rule are no way out where TP 8 is one. */
+static void test_a_mend_that_breaks_another_rule_gives_way(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "nemotron-4-340b-1536-h100", 120, 36);
+	stage_type(&s, "=6\n");
+	stage_shows(&s, "Tab Enter sets tp 8: 192 tok/s per GPU");
+	stage_lacks(&s, "gpus 1152");
+	stage_type(&s, "\t\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	stage_close(&s);
+}
+
+/* What has no room is counted. */
+static void test_reasons_without_room_are_counted(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "deepseek-v3-2048-h800", 80, 24);
+	stage_type(&s, "2/tp\n=7\n/pp\n=7\n/ep\n=3\n/schedule\n=zb-v\n");
+	stage_shows(&s, "E16");
+	stage_shows(&s, "  and 1 more\n");
+	stage_close(&s);
+}
+
 /* Tab leads to the first mend: only there it says so. */
 static void test_each_mend_names_its_keys(void **state)
 {
@@ -895,6 +946,10 @@ int main(void)
 		cmocka_unit_test(test_rows_of_knobs_keep_their_place),
 		cmocka_unit_test(test_the_strip_keeps_its_place),
 		cmocka_unit_test(test_a_mend_that_fits_comes_first),
+		cmocka_unit_test(
+			test_a_mend_further_away_comes_before_those_that_do_not_fit),
+		cmocka_unit_test(test_a_mend_that_breaks_another_rule_gives_way),
+		cmocka_unit_test(test_reasons_without_room_are_counted),
 		cmocka_unit_test(test_each_mend_names_its_keys),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),

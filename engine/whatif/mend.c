@@ -40,9 +40,8 @@ void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
 	}
 }
 
-/* The best value of a knob that the stack has and that fits; false if none does. */
-static bool best_value(const struct scenario *scenario, const struct knob *knob,
-		       struct estimate *scratch, struct whatif_mend *out)
+bool whatif_best(const struct scenario *scenario, const struct knob *knob,
+		 struct estimate *scratch, struct whatif_mend *out)
 {
 	struct whatif strip;
 
@@ -84,7 +83,7 @@ int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
 		int at;
 
 		if (!knob || !knob_applies(scenario, knob) ||
-		    !best_value(scenario, knob, scratch, &mend))
+		    !whatif_best(scenario, knob, scratch, &mend))
 			continue;
 		for (at = count; at > 0 && out[at - 1].tokens_per_second_per_gpu <
 						   mend.tokens_per_second_per_gpu;

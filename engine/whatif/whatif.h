@@ -83,6 +83,9 @@ struct whatif_mend {
 	const struct knob *knob;
 	double value, tokens_per_second_per_gpu, memory_bytes;
 };
+/* The best value of a knob that the stack has and that fits; false if none does. */
+bool whatif_best(const struct scenario *scenario, const struct knob *knob,
+		 struct estimate *scratch, struct whatif_mend *out);
 enum { MAX_WHATIF_MENDS = 4 };
 /* The best value of each knob of memory and parallelism, the fastest first; returns
  * how many. */

@@ -76,6 +76,28 @@ static void prefer_fitting(struct finding *finding, struct whatif_cost *cost)
 		}
 }
 
+/* Of a degree whose nearest values do not fit the best of those further away is offered
+ * first; what is trained or served is not changed to make it fit. */
+static void offer_further(struct explorer *explorer, struct finding *finding,
+			  struct whatif_cost cost[MAX_NEAREST])
+{
+	int last = finding->nearest_count;
+	const struct knob *knob = last > 0 ? cost[0].knob : NULL;
+	struct whatif_mend best;
+
+	if (!knob || cost[0].fits || knob->group != GROUP_PARALLELISM ||
+	    !whatif_best(&explorer->scenario, knob, explorer->scratch, &best))
+		return;
+	if (last == MAX_NEAREST)
+		last--;
+	memmove(finding->nearest + 1, finding->nearest,
+		(size_t)last * sizeof finding->nearest[0]);
+	memmove(cost + 1, cost, (size_t)last * sizeof cost[0]);
+	finding->nearest_count = last + 1;
+	finding->nearest[0] = best.value;
+	whatif_cost(&explorer->scenario, knob, best.value, explorer->scratch, &cost[0]);
+}
+
 static void weigh_mends(struct explorer *explorer)
 {
 	struct findings *problems = &explorer->estimate.problems;
@@ -87,6 +109,7 @@ static void weigh_mends(struct explorer *explorer)
 				    problems->item[i].nearest[k], explorer->scratch,
 				    &explorer->mend[i][k]);
 		prefer_fitting(&problems->item[i], explorer->mend[i]);
+		offer_further(explorer, &problems->item[i], explorer->mend[i]);
 	}
 }
 

@@ -9,6 +9,9 @@
 #include "tui/view.h"
 #include "tui/views/page.h"
 
+/* Rows of a strip where the view had none, and of the last plan that are worth it. */
+enum { STRIP = 4, LEAST = 8 };
+
 /* The cells of the view as the last plan that ran had them, and the plan, of which
  * another view is drawn anew. */
 struct last {
@@ -131,9 +134,10 @@ static void show_again(const struct last *last, struct canvas *canvas, int from,
 		       (size_t)last->rect.width * sizeof last->cell[0]);
 }
 
-/* Why the plan can't run, in the upper half; returns the row behind it. */
+/* Why the plan can't run, in the upper half, or as far as `end` where nothing else
+ * would stand in the rest; returns the row behind it. */
 static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
-			struct rect rect)
+			struct rect rect, int end)
 {
 	if (explorer->view == VIEW_OVERVIEW && explorer->estimate.legal) {
 		struct page page = { explorer, canvas, rect, rect.y,
@@ -143,6 +147,8 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
 		return page.y;
 	}
 	rect.height /= 2;
+	if (end - (rect.y + rect.height) < LEAST)
+		rect.height = end - rect.y;
 	if (explorer->view == VIEW_OVERVIEW) {
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
 			    "THIS PLAN CAN'T RUN");
@@ -156,7 +162,6 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
  * it was advice about another plan. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
 {
-	enum { STRIP = 4, LEAST = 8 };
 	const struct last *last;
 	struct page page = { explorer, canvas, rect, 0, ROOM_RICH };
 	int top, end = rect.y + rect.height;
@@ -167,10 +172,11 @@ bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rec
 	     !keep_again(explorer, canvas, rect)))
 		return false;
 	last = explorer->last;
-	top = draw_reasons(explorer, canvas, rect);
-	stays = last->strip.height > 0 && last->strip.y > top;
 	if (last->strip.height > 0)
 		end = last->strip.y;
+	top = draw_reasons(explorer, canvas, rect,
+			   last->strip.height > 0 ? end : end - STRIP);
+	stays = last->strip.height > 0 && last->strip.y >= top;
 	page.y = stays ? last->strip.y : top;
 	page_strip(&page, stays ? last->strip.height : STRIP);
 	if (!stays)

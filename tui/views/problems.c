@@ -4,8 +4,9 @@
 #include "engine/knob/knob.h"
 #include "tui/view.h"
 
-/* "tp 2: does not fit, 241 GiB; 4: does not fit, 128 GiB": what Enter sets, and what
- * else may be typed, with what `costs` of them give. */
+/* "sets tp 8: 913 tok/s per GPU, 71.5 GiB; 2: does not fit, 241 GiB": what Enter sets,
+ * and what else may be typed, with what `costs` of them give; others only if they fit.
+ */
 static size_t mend_text(const struct finding *finding, const struct whatif_cost *cost,
 			int costs, char *out, size_t size)
 {
@@ -14,6 +15,8 @@ static size_t mend_text(const struct finding *finding, const struct whatif_cost 
 
 	for (int i = 0; i < finding->nearest_count && used < size && cost[i].knob;
 	     i++) {
+		if (i >= costs && !cost[i].fits)
+			continue;
 		knob_print_value(cost[i].knob, cost[i].value, value, sizeof value);
 		whatif_cost_text(&cost[i], text, sizeof text);
 		used += (size_t)snprintf(out + used, size - used, "%s%s %s%s%s",
@@ -26,6 +29,38 @@ static size_t mend_text(const struct finding *finding, const struct whatif_cost 
 	return used;
 }
 
+/* Some value that another problem offers makes the plan legal. */
+static bool is_mended_elsewhere(const struct explorer *explorer, int at)
+{
+	const struct findings *problems = &explorer->estimate.problems;
+
+	for (int i = 0; i < problems->count; i++)
+		if (i != at && problems->item[i].nearest_count > 0 &&
+		    explorer->mend[i]->legal)
+			return true;
+	return false;
+}
+
+/* Whether a problem tells what would mend it. A value that makes the plan legal mends
+ * all of it and stands there once; one that breaks another rule is offered where there
+ * is no better way. */
+static bool offers(const struct explorer *explorer, int at)
+{
+	const struct finding *item = explorer->estimate.problems.item;
+	const struct whatif_cost *cost = explorer->mend[at];
+
+	if (item[at].nearest_count == 0 || !cost->knob)
+		return false;
+	if (!cost->legal)
+		return !is_mended_elsewhere(explorer, at);
+	for (int i = 0; i < at; i++)
+		if (item[i].nearest_count > 0 &&
+		    explorer->mend[i]->knob == cost->knob &&
+		    explorer->mend[i]->value == cost->value)
+			return false;
+	return true;
+}
+
 /* The keys that mend a problem. From the knobs Enter lists values: it is the view that
  * takes this one, and Tab leads to the first there. */
 static const char *find_way(const struct explorer *explorer, int at)
@@ -33,8 +68,7 @@ static const char *find_way(const struct explorer *explorer, int at)
 	if (explorer->pane != PANE_KNOBS)
 		return "Enter";
 	for (int i = 0; i < at; i++)
-		if (explorer->estimate.problems.item[i].nearest_count > 0 &&
-		    explorer->mend[i][0].knob)
+		if (offers(explorer, i))
 			return "Enter here";
 	return "Tab Enter";
 }
@@ -60,8 +94,9 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 		canvas,
 		(struct rect){ rect.x + 6, rect.y, rect.width - 6, rect.height }, 0,
 		ROLE_DEFAULT, text);
-	if (used >= rect.height || mend_text(finding, explorer->mend[at], MAX_NEAREST,
-					     remedy, sizeof remedy) == 0)
+	if (used >= rect.height || !offers(explorer, at) ||
+	    mend_text(finding, explorer->mend[at], MAX_NEAREST, remedy,
+		      sizeof remedy) == 0)
 		return used;
 	if (text_width(remedy) > rect.width - indent)
 		mend_text(finding, explorer->mend[at], 1, remedy, sizeof remedy);
@@ -78,15 +113,38 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 	return used + lines;
 }
 
+/* The rows that a problem takes where there is room for all of it. */
+static int problem_rows(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect, int at)
+{
+	static const struct rect nowhere = { 0, 0, 0, 0 };
+	struct rect clip = canvas_clip(canvas, nowhere);
+	int spots = canvas->spots ? canvas->spots->count : 0, rows;
+
+	rect.height = CANVAS_MAX;
+	rows = draw_problem(explorer, canvas, rect, at);
+	if (canvas->spots)
+		canvas->spots->count = spots;
+	canvas_clip(canvas, clip);
+	return rows;
+}
+
 int draw_problems(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
-	int y = 0;
+	int y = 0, count = explorer->estimate.problems.count;
 
-	for (int i = 0; i < explorer->estimate.problems.count && y < rect.height; i++)
-		y += draw_problem(explorer, canvas,
-				  (struct rect){ rect.x, rect.y + y, rect.width,
-						 rect.height - y },
-				  i);
+	for (int i = 0; i < count && y < rect.height; i++) {
+		struct rect rest = { rect.x, rect.y + y, rect.width, rect.height - y };
+		bool last = i == count - 1;
+
+		if (i > 0 &&
+		    problem_rows(explorer, canvas, rest, i) + !last > rest.height) {
+			canvas_format(canvas, rest.x + 2, rest.y, rest.width - 2,
+				      ROLE_WARNING, "and %d more", count - i);
+			return y + 1;
+		}
+		y += draw_problem(explorer, canvas, rest, i);
+	}
 	return y;
 }
