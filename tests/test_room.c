@@ -67,6 +67,29 @@ static void test_no_view_wastes_a_large_screen(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* The knobs' own pane says below them what the one under the cursor means; not while a
+ * lesson asks for it. */
+static void test_the_knob_is_told_where_there_is_room(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 200, 60);
+	stage_shows(&s, "- TP tensor --");
+	stage_shows(&s, "Into how many parts each matrix");
+	stage_shows(&s, "why turn it");
+	stage_type(&s, "jj");
+	stage_shows(&s, "- PP pipeline --");
+	stage_shows(&s, "Into how many stages the layers");
+	assert_true(room_of(&s, s.explorer.spots->knobs).empty * 4 <
+		    s.explorer.spots->knobs.height);
+	stage_close(&s);
+	/* where it has none the list has it all */
+	stage_open(&s, NULL, 120, 36);
+	stage_lacks(&s, "- TP tensor --");
+	stage_close(&s);
+}
+
 /* Nor is a sentence cut where there is room for it. */
 static void test_lists_say_all_of_it(void **state)
 {
@@ -92,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_view_wastes_a_large_screen),
+		cmocka_unit_test(test_the_knob_is_told_where_there_is_room),
 		cmocka_unit_test(test_lists_say_all_of_it),
 	};
 

@@ -5,6 +5,8 @@
 #include "tui/explorer.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
+#include "tui/text.h"
+#include "tui/view.h"
 
 static void row_text(const struct explorer *explorer, const struct knob_row *row,
 		     char *out, size_t size)
@@ -131,6 +133,47 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
+/* What the row under the cursor is about; NULL: a group, or a preset. */
+static const struct glossary_word *word_of(const struct knob_row *row)
+{
+	if (row->kind == ROW_KNOB)
+		return glossary_find(knob_table[row->knob].key);
+	if (row->kind == ROW_DERIVED)
+		return glossary_term(row->knob == DERIVED_DP ? "data parallelism"
+							     : "micro-batch");
+	return NULL;
+}
+
+/* Rows that the knobs leave empty say what the one under the cursor means and why one
+ * turns it, as much of it as there is room for. */
+static void draw_meaning(const struct knob_row *row, struct canvas *canvas,
+			 struct rect rect)
+{
+	static const struct rect nowhere = { 0, 0, 0, 0 };
+	const struct glossary_word *word = word_of(row);
+	struct glossary_word part;
+	struct rect clip;
+	char label[64];
+	int rows;
+
+	if (!word)
+		return;
+	text_squeeze(row->label, label, sizeof label);
+	part = *word;
+	clip = canvas_clip(canvas, nowhere);
+	rows = words_draw(canvas, rect, &part);
+	/* the last of them is blank */
+	if (rows - 1 > rect.height) {
+		part.why = NULL;
+		rows = words_draw(canvas, rect, &part);
+	}
+	canvas_clip(canvas, clip);
+	if (rows - 1 > rect.height)
+		return;
+	widget_heading(canvas, rect.x, rect.y - 1, rect.width, label);
+	words_draw(canvas, rect, &part);
+}
+
 void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect)
 {
@@ -159,4 +202,9 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y, rect.height, first,
 			 count);
+	/* of what a lesson asks it would tell the answer */
+	if (explorer->row < count && !course_hides(explorer))
+		draw_meaning(&rows[explorer->row], canvas,
+			     (struct rect){ rect.x + 1, rect.y + count + 2,
+					    rect.width - 2, rect.height - count - 2 });
 }

@@ -24,9 +24,11 @@ int words_draw(struct canvas *canvas, struct rect rect,
 	int top = rect.y;
 
 	rect.y += draw_prose(canvas, rect, "what it means", ROLE_VALUE, word->means);
-	rect.y += draw_prose(canvas, rect,
-			     word->kind == WORD_KNOB ? "why turn it" : "why look at it",
-			     ROLE_DEFAULT, word->why);
+	if (word->why)
+		rect.y += draw_prose(canvas, rect,
+				     word->kind == WORD_KNOB ? "why turn it"
+							     : "why look at it",
+				     ROLE_DEFAULT, word->why);
 	return rect.y - top;
 }
 
