@@ -30,19 +30,32 @@ static void test_memory_of_overview_has_its_key(void **state)
 					     "& buffers ",
 					     "% framework",
 					     NULL };
-	static const char *const served[] = { "# weights ", "k KV cache ",
-					      ": activations", NULL };
-	static const char *const rest[] = { "& buffers ", "% framework ", NULL };
+	static const char *const named[] = { " weights ",     " KV cache ",
+					     ": activations", "& buffers",
+					     "% framework",   NULL };
+	static const char *const served[] = { "# weights ",    "k KV cache ",
+					      ": activations", "& buffers ",
+					      "% framework ",  NULL };
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		shows(NULL, "", sizes[i][0], sizes[i][1], parts);
+		/* on a narrow screen the bar names what it has room for */
 		shows("llama3.1-70b-4-h100-serve", "", sizes[i][0], sizes[i][1],
-		      served);
-		if (i > 0)
-			shows("llama3.1-70b-4-h100-serve", "", sizes[i][0], sizes[i][1],
-			      rest);
+		      i > 0 ? served : named);
 	}
+}
+
+/* Below the bar of a pass stand the keys of what it can't name. */
+static void test_a_pass_has_its_key(void **state)
+{
+	static const char *const below[] = { " memory rrr", "t network  _ overhead\n",
+					     NULL };
+	static const char *const wide[] = { "# compute  r memory", "_ overhead", NULL };
+
+	(void)state;
+	shows("mixtral-8x7b-2-h100-serve", "", 80, 24, below);
+	shows("llama3.1-70b-4-h100-serve", "", 120, 36, wide);
 }
 
 /* The key takes room from the label alone: what has changed stands there too. */
@@ -126,7 +139,7 @@ static void test_a_mend_that_does_not_fit_is_no_good_news(void **state)
 
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
-	stage_type(&s, "/tp\n=3\n");
+	stage_type(&s, "/mbs\n=32\n/tp\n=3\n");
 	stage_shows(&s, "sets tp 2: does not fit, ");
 	for (int i = 0; i < s.canvas.width * s.canvas.height && x < 0; i++)
 		if (s.canvas.cell[i].code == 's' && s.canvas.cell[i + 1].code == 'e' &&
@@ -250,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_of_overview_has_its_key),
+		cmocka_unit_test(test_a_pass_has_its_key),
 		cmocka_unit_test(test_a_key_hides_no_change),
 		cmocka_unit_test(test_stages_have_their_key),
 		cmocka_unit_test(test_the_timeline_names_what_is_held),

@@ -51,6 +51,11 @@ struct part {
  * at limit (a capacity), unless it is 0 or not finite. */
 void widget_stack(struct canvas *canvas, struct rect rect, const struct part *part,
 		  int count, double full, double limit);
+/* Those parts of a bar so wide that are too short for their names; returns how many. */
+int widget_unnamed(int width, const struct part *part, int count, double full,
+		   struct part *out);
+/* Columns of a legend in one row. */
+int legend_width(const struct part *part, int count);
 /* "# weights  = gradients ..." over as many rows of rect as it takes; returns the
  * rows. Parts of value 0 or without a label are left out. */
 int widget_legend(struct canvas *canvas, struct rect rect, const struct part *part,

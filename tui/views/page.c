@@ -126,6 +126,23 @@ void page_parts(struct page *p, const struct part *part, int count, double full,
 	p->y += rows;
 }
 
+void page_short_legend(struct page *p, const struct part *part, int count, double full)
+{
+	struct part unnamed[MEMORY_PARTS];
+
+	count = widget_unnamed(p->rect.width, part, count, full, unnamed);
+	/* the largest matter most where the line is cut */
+	for (int i = 1; i < count && legend_width(unnamed, count) > p->rect.width; i++)
+		for (int at = i; at > 0 && unnamed[at].value > unnamed[at - 1].value;
+		     at--) {
+			struct part other = unnamed[at];
+
+			unnamed[at] = unnamed[at - 1];
+			unnamed[at - 1] = other;
+		}
+	page_legend(p, unnamed, count, 1);
+}
+
 void page_legend(struct page *p, const struct part *part, int count, int rows)
 {
 	p->y += widget_legend(p->canvas,

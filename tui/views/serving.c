@@ -22,21 +22,14 @@ static void draw_memory(struct page *p)
 	const struct estimate *e = &p->explorer->estimate;
 	struct part part[MEMORY_PARTS];
 	int count = memory_parts(&e->memory, true, part);
+	double full = fmax(e->capacity_bytes * 1.04, e->memory.total_bytes * 1.02);
 
 	page_capacity(p);
-	page_parts(p, part, count,
-		   fmax(e->capacity_bytes * 1.04, e->memory.total_bytes * 1.02),
-		   e->capacity_bytes);
-	if (p->room == ROOM_COMPACT) {
-		/* the first two matter most where the line is cut */
-		struct part kv = part[count - 1];
-
-		memmove(part + 2, part + 1, (size_t)(count - 2) * sizeof *part);
-		part[1] = kv;
-		page_legend(p, part, count, 1);
-	} else {
+	page_parts(p, part, count, full, e->capacity_bytes);
+	if (p->room == ROOM_COMPACT)
+		page_short_legend(p, part, count, full);
+	else
 		page_grid(p, items, 6, 3);
-	}
 	page_gap(p);
 }
 
@@ -83,8 +76,10 @@ static void pass_bar(struct page *p)
 	char bound[48];
 
 	page_parts(p, part, 4, v->decode_seconds, 0);
-	if (p->room == ROOM_COMPACT)
+	if (p->room == ROOM_COMPACT) {
+		page_short_legend(p, part, 4, v->decode_seconds);
 		return;
+	}
 	page_legend(p, part, 4, 1);
 	snprintf(bound, sizeof bound, "bound by %s", bound_label((enum bound)v->bound));
 	canvas_right(p->canvas, p->rect.x, p->y - 1, p->rect.width - 2, ROLE_VALUE,

@@ -149,17 +149,28 @@ static void ruler_draw(const struct ruler *ruler, struct canvas *canvas, int x, 
 	}
 }
 
-/* " label " in the middle of the cells that belong to the span alone. */
+/* Where " label " begins, in the middle of the cells that belong to the span alone;
+ * -1: it has no room there. */
+static int label_place(int columns, double begin, double end, const char *label)
+{
+	int first = (int)ceil(fmin(1, fmax(0, begin)) * columns);
+	int last = (int)floor(fmin(1, fmax(0, end)) * columns);
+	int width = label != NULL ? text_width(label) : 0;
+
+	if (width == 0 || last - first < width + 2)
+		return -1;
+	return first + (last - first - width - 2) / 2;
+}
+
 static void draw_label(struct canvas *canvas, struct rect rect, double begin,
 		       double end, const struct span *span)
 {
-	int first = (int)ceil(fmin(1, fmax(0, begin)) * rect.width);
-	int last = (int)floor(fmin(1, fmax(0, end)) * rect.width);
-	int width = span->label != NULL ? text_width(span->label) : 0;
+	int place = label_place(rect.width, begin, end, span->label);
 
-	if (width == 0 || last - first < width + 2)
+	if (place < 0)
 		return;
-	int x = rect.x + first + (last - first - width - 2) / 2;
+	int width = text_width(span->label);
+	int x = rect.x + place;
 	int y = rect.y + rect.height / 2;
 	canvas_fill(canvas, (struct rect){ x, y, width + 2, 1 }, ' ', ROLE_DEFAULT);
 	canvas_text(canvas, x + 1, y, width, ROLE_DEFAULT, span->label);
@@ -243,6 +254,33 @@ void widget_key(struct canvas *canvas, int x, int y, enum role role)
 		put_letter(canvas, x, y, role);
 	else
 		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK), role);
+}
+
+int widget_unnamed(int width, const struct part *part, int count, double full,
+		   struct part *out)
+{
+	double sum = 0;
+	int found = 0;
+
+	for (int i = 0; i < count; i++) {
+		double next = sum + worth(part[i].value);
+
+		if (next > sum &&
+		    label_place(width, sum / full, next / full, part[i].label) < 0)
+			out[found++] = part[i];
+		sum = next;
+	}
+	return found;
+}
+
+int legend_width(const struct part *part, int count)
+{
+	int width = 0;
+
+	for (int i = 0; i < count; i++)
+		if (part[i].label != NULL && part[i].value > 0)
+			width += text_width(part[i].label) + 2 + (width > 0 ? 2 : 0);
+	return width;
 }
 
 int widget_legend(struct canvas *canvas, struct rect rect, const struct part *part,
