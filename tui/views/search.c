@@ -8,41 +8,6 @@
 #include "tui/view.h"
 #include "tui/views/search_parts.h"
 
-enum column {
-	COLUMN_RANK,
-	COLUMN_PLAN,
-	COLUMN_LIKES,
-	COLUMN_STEP,
-	COLUMN_RATE,
-	COLUMN_MFU,
-	COLUMN_BUBBLE,
-	COLUMN_REQUESTS,
-	COLUMN_DOLLARS,
-	COLUMN_MEMORY,
-	COLUMN_TRUST,
-	COLUMN_LIMIT,
-	COLUMNS
-};
-
-static const struct table_column columns[COLUMNS] = {
-	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
-	{ "", 3, true, 0 },          { "step", 7, true, 0 },
-	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },
-	{ "bubble", 6, true, 2 },    { "", 0, true, 9 },
-	{ "", 0, true, 9 },          { "memory", 6, true, 0 },
-	{ "trust", 9, false, 3 },    { "limited by", 11, false, 5 },
-};
-
-/* A server's step is a token's, and it has no bubble. */
-static const struct table_column serving_columns[COLUMNS] = {
-	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
-	{ "", 0, true, 9 },          { "TPOT", 7, true, 0 },
-	{ "tok/s/GPU", 9, true, 1 }, { "requests", 8, true, 4 },
-	{ "TTFT", 7, true, 2 },      { "req/s", 6, true, 3 },
-	{ "$/M", 6, true, 3 },       { "memory", 6, true, 0 },
-	{ "trust", 9, false, 5 },    { "limited by", 11, false, 6 },
-};
-
 static const enum column sort_column[SORT_COUNT] = {
 	[SORT_RANK] = COLUMN_RANK,     [SORT_STEP] = COLUMN_STEP,
 	[SORT_RATE] = COLUMN_RATE,     [SORT_MFU] = COLUMN_MFU,
@@ -103,7 +68,7 @@ static void whole(double value, struct table_cell *out)
 
 static void digits(double value, struct table_cell *out)
 {
-	snprintf(out->text, sizeof out->text, "%.3g", value);
+	snprintf(out->text, sizeof out->text, value >= 1000 ? "%.0f" : "%.3g", value);
 }
 
 static void cell(const void *context, int row, int column, struct table_cell *out)
@@ -338,23 +303,6 @@ static int longest_name(const struct search *search)
 	return longest;
 }
 
-/* Names that are cut look alike, so they come before bars; of a training step the rate
- * says no more than its time. */
-static void fit_columns(const struct explorer *explorer, struct table_column *column,
-			int width, int name)
-{
-	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
-	int usual = serves && name < 26 ? (name > 16 ? name : 16) : 26;
-
-	memcpy(column, serves ? serving_columns : columns, sizeof columns);
-	if (!serves || width > 78)
-		column[COLUMN_PLAN].width = width > 110 ? 34 : usual;
-	if (width > 110)
-		column[COLUMN_MEMORY].width = 20;
-	if (width > 110)
-		column[COLUMN_LIMIT].width = 14;
-}
-
 void search_draw(const struct explorer *explorer, struct canvas *canvas,
 		 struct rect rect)
 {
@@ -374,7 +322,7 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 
 	if (search)
 		table.grown = longest_name(search);
-	fit_columns(explorer, fitting, rect.width, table.grown);
+	search_fit_columns(explorer, fitting, rect.width, table.grown);
 	draw_head(explorer, canvas, rect);
 	if (!search || search->trouble[0] != '\0')
 		return;

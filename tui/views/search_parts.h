@@ -20,4 +20,23 @@ void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 /* Whether this plan of the result is the best of all in all cases of robust.h. */
 bool search_always_best(const struct search *search, int index);
 
+/* The columns of the table of plans (views/search_columns.c). */
+enum column {
+	COLUMN_RANK,
+	COLUMN_PLAN,
+	COLUMN_LIKES,
+	COLUMN_STEP,
+	COLUMN_RATE,
+	COLUMN_MFU,
+	COLUMN_BUBBLE,
+	COLUMN_REQUESTS,
+	COLUMN_DOLLARS,
+	COLUMN_MEMORY,
+	COLUMN_TRUST,
+	COLUMN_LIMIT,
+	COLUMNS
+};
+void search_fit_columns(const struct explorer *explorer,
+			struct table_column column[COLUMNS], int width, int name);
+
 #endif
