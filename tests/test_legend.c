@@ -170,6 +170,15 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 		"lit: all (S); in a box NVLink 4, between IB NDR\n", NULL
 	};
 	static const char *const pinned[] = { "128 micro-batches: 44.5 s  //\n", NULL };
+	static const char *const large[] = { "16 micro-batches: 5.92 s\n",
+					     "forward 0, chunk 0  critical\n", NULL };
+	static const char *const played[] = { "time: 5.92 s  event 2 of 4096, Esc: all",
+					      NULL };
+	static const char *const rings[] = { "DP  128, 1 per node: IB NDR", NULL };
+	static const char *const step[] = {
+		"r recompute  d DP  _ bubble  o optimizer\n", NULL
+	};
+	static const char *const cache[] = { "cache, tokens ", "most requests ", NULL };
 	static const char *const curve[] = { "- tok/s per GPU over tok/s per user --\n",
 					     NULL };
 	static const char *const both[] = {
@@ -179,6 +188,11 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 	(void)state;
 	shows(NULL, "6", 80, 24, links);
 	shows(NULL, "3pl", 80, 24, pinned);
+	shows("llama3-405b-16k-h100", "3", 80, 24, large);
+	shows("llama3-405b-16k-h100", "3.", 80, 24, played);
+	shows("llama3-405b-16k-h100", "6", 80, 24, rings);
+	shows("llama3-405b-16k-h100", "", 80, 24, step);
+	shows("llama3.1-70b-4-h100-serve", "2", 80, 24, cache);
 	shows("llama3.1-70b-4-h100-serve", "", 80, 24, curve);
 	shows("llama3.1-70b-4-h100-serve", "ph", 80, 24, both);
 }

@@ -91,14 +91,14 @@ static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
 	static const struct {
-		const char *label, *key;
+		const char *label, *key, *brief;
 	} items[] = {
-		{ "headroom", "headroom_bytes" },
-		{ "KV per token", "kv_bytes_per_token" },
-		{ "cache holds", "kv_tokens" },
-		{ "room for requests", "max_concurrency" },
-		{ "running", "running" },
-		{ "waiting", "waiting" },
+		{ "headroom", "headroom_bytes", NULL },
+		{ "KV per token", "kv_bytes_per_token", NULL },
+		{ "tokens in the cache", "kv_tokens", "cache, tokens" },
+		{ "room for requests", "max_concurrency", "most requests" },
+		{ "running", "running", NULL },
+		{ "waiting", "waiting", NULL },
 	};
 	int count = (int)(sizeof items / sizeof items[0]), half = half_of(rect.width);
 
@@ -107,11 +107,14 @@ static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 		int x = rect.x + i % 2 * half, y = rect.y + i / 2;
 		char value[32], change[32];
 		enum role role;
+		const char *label = items[i].label;
 
+		if (items[i].brief && text_width(label) > half - 12)
+			label = items[i].brief;
 		form_text(metric->form, metric_get(&explorer->estimate, metric), value,
 			  sizeof value);
 		change_text(explorer, items[i].key, change, sizeof change, &role);
-		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, items[i].label);
+		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, label);
 		canvas_right(canvas, x + half - 10, y, 9, ROLE_VALUE, value);
 		if (half > 38)
 			canvas_right(canvas, x + half - 20, y, 9, role, change);
@@ -169,7 +172,8 @@ static int note_rows(const struct explorer *explorer, int width)
 	return text_width(text) > width ? 2 : 1;
 }
 
-/* The numbers of the chosen stage in a column or two. */
+/* Which stage it is, and its numbers in a column or two: those of the fullest, which
+ * stands above, are others. */
 static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {
@@ -177,7 +181,12 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 	struct part part[MEMORY_PARTS];
 	char text[256];
 	int half = half_of(rect.width), count = memory_parts(m, serves(explorer), part);
+	int rows = note_rows(explorer, rect.width);
 
+	note_text(explorer, text, sizeof text);
+	widget_prose(canvas, (struct rect){ rect.x, rect.y, rect.width, rows }, 0,
+		     ROLE_LABEL, text);
+	rect.y += rows;
 	for (int i = 0; i < count; i++) {
 		int x = rect.x + i % 2 * half, y = rect.y + i / 2;
 
@@ -187,13 +196,8 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 		canvas_right(canvas, x + half - 10, y, 9, ROLE_VALUE, text);
 	}
 	rect.y += 3;
-	if (serves(explorer)) {
+	if (serves(explorer))
 		draw_cache(explorer, canvas, rect);
-		rect.y += 3;
-	}
-	rect.height = 2;
-	note_text(explorer, text, sizeof text);
-	widget_prose(canvas, rect, 0, ROLE_LABEL, text);
 }
 
 /* Rows of the numbers and of the lines around them, above the stages. */

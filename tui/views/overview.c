@@ -50,7 +50,10 @@ static void time_bar(struct page *p)
 	part[count++] = (struct part){ e->bubble_seconds, ROLE_BUBBLE, "bubble" };
 	part[count++] = (struct part){ e->optimizer_seconds, ROLE_STEP, "optimizer" };
 	page_parts(p, part, count, e->step_seconds, 0);
-	page_legend(p, part, count, p->room == ROOM_COMPACT ? 1 : 2);
+	if (p->room == ROOM_COMPACT)
+		page_short_legend(p, part, count, e->step_seconds);
+	else
+		page_legend(p, part, count, 2);
 }
 
 /* Where four of five measured runs lie, in as many words as there is room for: half a

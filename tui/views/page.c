@@ -128,8 +128,12 @@ void page_parts(struct page *p, const struct part *part, int count, double full,
 
 void page_short_legend(struct page *p, const struct part *part, int count, double full)
 {
-	struct part unnamed[MEMORY_PARTS];
+	struct part unnamed[MOST_PARTS];
 
+	if (legend_width(part, count) <= p->rect.width) {
+		page_legend(p, part, count, 1);
+		return;
+	}
 	count = widget_unnamed(p->rect.width, part, count, full, unnamed);
 	/* the largest matter most where the line is cut */
 	for (int i = 1; i < count && legend_width(unnamed, count) > p->rect.width; i++)

@@ -38,7 +38,9 @@ void page_flow(struct page *page, const struct item *item, int count);
 void page_parts(struct page *page, const struct part *part, int count, double full,
 		double limit);
 void page_legend(struct page *page, const struct part *part, int count, int rows);
-/* In one row the keys of those parts that the bar above has no room to name. */
+/* In one row the keys of all parts, at most MOST_PARTS, or of those that the bar above
+ * has no room to name. */
+enum { MOST_PARTS = 16 };
 void page_short_legend(struct page *page, const struct part *part, int count,
 		       double full);
 /* "MEMORY 58.1 GiB of 79.1 GiB  fits, 97 % sure" */

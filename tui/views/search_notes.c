@@ -60,7 +60,8 @@ static void draw_present(const struct explorer *explorer, struct canvas *canvas,
 	else if (gap < -0.001 && explorer->objective <= OBJECTIVE_THROUGHPUT)
 		/* it fills what the search keeps free, or has what is not varied */
 		canvas_format(canvas, x, y, width, ROLE_GOOD,
-			      "%.1f %% faster than any plan the search may take",
+			      "your plan is %.1f %% faster than any the search may "
+			      "take",
 			      -gap * 100);
 	else
 		canvas_text(canvas, x, y, width, ROLE_GOOD,

@@ -115,7 +115,8 @@ static void draw_item_text(const struct explorer *explorer, struct canvas *canva
 {
 	int32_t chosen = chosen_item(explorer, t);
 	struct timeline_item item = timeline_item(t, chosen);
-	char start[32], length[32], waits[96], idle[32], chunk[24] = "";
+	const char *critical = item.critical ? "  critical" : "";
+	char start[32], length[32], waits[96], idle[32], chunk[24] = "", what[96];
 
 	form_text(FORM_SECONDS, item.start, start, sizeof start);
 	form_text(FORM_SECONDS, item.end - item.start, length, sizeof length);
@@ -123,10 +124,12 @@ static void draw_item_text(const struct explorer *explorer, struct canvas *canva
 	wait_text(t, chosen, waits, sizeof waits);
 	if (t->chunks > 1)
 		snprintf(chunk, sizeof chunk, ", chunk %d", item.chunk);
-	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE,
-		      "stage %d  %s of micro-batch %d%s%s", item.stage,
-		      kind_text(&item), item.micro_batch, chunk,
-		      item.critical ? "  critical" : "");
+	snprintf(what, sizeof what, "stage %d  %s of micro-batch %d%s%s", item.stage,
+		 kind_text(&item), item.micro_batch, chunk, critical);
+	if (text_width(what) > rect.width)
+		snprintf(what, sizeof what, "stage %d  %s %d%s%s", item.stage,
+			 kind_text(&item), item.micro_batch, chunk, critical);
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, what);
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		      "starts %s, takes %s, idle %s before", start, length, idle);
 	canvas_text(canvas, rect.x, rect.y + 2, rect.width, ROLE_LABEL, waits);
@@ -195,33 +198,6 @@ static void size_text(const struct timeline *t, char *out, size_t size)
 		 t->micro_batches == 1 ? "" : "es");
 }
 
-/* "layers per stage: 20 20 19 21", of many stages the least and the most; and how
- * Megatron is told so where there is room for that. */
-static void layers_text(const struct explorer *explorer, const struct timeline *t,
-			int width, char *out, size_t size)
-{
-	enum { FEW = 8 };
-	const struct estimate *e = &explorer->estimate;
-	double least = INFINITY, most = 0;
-	int used = snprintf(out, size, "layers per stage:");
-
-	for (int i = 0; i < t->stages; i++) {
-		least = fmin(least, e->stage[i].layers);
-		most = fmax(most, e->stage[i].layers);
-		if (t->stages <= FEW)
-			used += snprintf(out + used, size - (size_t)used, " %g",
-					 e->stage[i].layers);
-	}
-	if (t->stages > FEW && least == most)
-		used += snprintf(out + used, size - (size_t)used, " %g", most);
-	else if (t->stages > FEW)
-		used += snprintf(out + used, size - (size_t)used, " %g to %g", least,
-				 most);
-	if (t->layout[0] != '\0' && used + 24 + (int)strlen(t->layout) <= width)
-		snprintf(out + used, size - (size_t)used, ", as Megatron's layout %s",
-			 t->layout);
-}
-
 /* Title, legend and, where there is room, the layers; returns the rows used. */
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct timeline *t,
@@ -234,19 +210,23 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	form_text(FORM_SECONDS, t->step_seconds, step, sizeof step);
 	state_text(explorer, t, window, state, sizeof state);
 	size_text(t, parts, sizeof parts);
+	/* what is played or left out is more than how large the step is */
+	if (strcmp(state, SKIPS) != 0 &&
+	    text_width(parts) + text_width(phase) + text_width(state) + 4 > rect.width)
+		snprintf(parts, sizeof parts, "time");
 	x = rect.x + canvas_format(canvas, rect.x, y, rect.width, ROLE_TITLE, "%s: %s",
 				   parts, phase);
 	if (rect.width > 76)
 		x += canvas_format(canvas, x, y, right - x, ROLE_LABEL,
 				   " of a step of %s", step);
-	/* the sign is enough where the words would be cut */
+	/* the sign is enough, or nothing, where words would be cut */
 	if (strcmp(state, SKIPS) == 0 && text_width(state) > right - x - 2)
-		state[2] = '\0';
+		state[right - x - 2 < 2 ? 0 : 2] = '\0';
 	canvas_format(canvas, x + 2, y, right - x - 2, ROLE_LABEL, "%s", state);
 	y++;
 	y += draw_legend(canvas, (struct rect){ rect.x, y, rect.width, 2 }, t);
 	if (rect.height > 28) {
-		layers_text(explorer, t, rect.width, parts, sizeof parts);
+		timeline_layers_text(explorer, t, rect.width, parts, sizeof parts);
 		canvas_phrase(canvas, rect.x, y, rect.width, ROLE_LABEL, parts);
 		y++;
 	}

@@ -40,6 +40,10 @@ double window_time(const struct window *window, int column);
 /* With a sign where time is left out; in the lanes that is a gap. */
 void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 			const struct window *window);
+/* "layers per stage: 20 20 19 21", of many stages the least and the most; and how
+ * Megatron is told so where there is room for that. */
+void timeline_layers_text(const struct explorer *explorer, const struct timeline *t,
+			  int width, char *out, size_t size);
 
 /* --- the chart (views/timeline_chart.c) --- */
 

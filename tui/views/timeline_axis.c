@@ -3,6 +3,7 @@
  * its steady state and its end, with the time between them left out. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tui/views/timeline.h"
 
@@ -155,4 +156,29 @@ void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 	draw_breaks(canvas, x, rect.y, window);
 	canvas_text(canvas, rect.x + rect.width - TIMELINE_EDGE + 1, rect.y,
 		    TIMELINE_EDGE, ROLE_LABEL, "idle");
+}
+
+void timeline_layers_text(const struct explorer *explorer, const struct timeline *t,
+			  int width, char *out, size_t size)
+{
+	enum { FEW = 8 };
+	const struct estimate *e = &explorer->estimate;
+	double least = INFINITY, most = 0;
+	int used = snprintf(out, size, "layers per stage:");
+
+	for (int i = 0; i < t->stages; i++) {
+		least = fmin(least, e->stage[i].layers);
+		most = fmax(most, e->stage[i].layers);
+		if (t->stages <= FEW)
+			used += snprintf(out + used, size - (size_t)used, " %g",
+					 e->stage[i].layers);
+	}
+	if (t->stages > FEW && least == most)
+		used += snprintf(out + used, size - (size_t)used, " %g", most);
+	else if (t->stages > FEW)
+		used += snprintf(out + used, size - (size_t)used, " %g to %g", least,
+				 most);
+	if (t->layout[0] != '\0' && used + 24 + (int)strlen(t->layout) <= width)
+		snprintf(out + used, size - (size_t)used, ", as Megatron's layout %s",
+			 t->layout);
 }

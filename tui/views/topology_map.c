@@ -300,14 +300,14 @@ static void close_ring(struct canvas *canvas, struct rect r, enum role role)
 }
 
 /* " in one node", ", one per node", ", 8 per domain": most domains are nodes. */
-static void place_text(const struct layout *layout, const struct group *g, char *out,
-		       size_t size)
+static void place_text(const struct layout *layout, const struct group *g, bool narrow,
+		       char *out, size_t size)
 {
 	const char *place = layout->domain == layout->per_node ? "node" : "domain";
 
 	if (g->per_domain >= g->ranks)
 		snprintf(out, size, " in one %s", place);
-	else if (g->per_domain == 1)
+	else if (g->per_domain == 1 && !narrow)
 		snprintf(out, size, ", one per %s", place);
 	else
 		snprintf(out, size, ", %lld per %s", (long long)g->per_domain, place);
@@ -327,7 +327,7 @@ static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
 	if (rect.width - room > 46)
 		snprintf(name, sizeof name, " %-8s", dimension_name(d));
-	place_text(layout, g, where, sizeof where);
+	place_text(layout, g, name[1] == '\0', where, sizeof where);
 	snprintf(text, sizeof text, "%s%s %lld%s%s: %s", dimension_label(d), name,
 		 (long long)g->ranks,
 		 name[1] == '\0' ? ""
