@@ -547,7 +547,7 @@ static void test_groups_are_told_by_letters(void **state)
 	s.explorer.view = VIEW_TOPOLOGY;
 	stage_shows(&s, "@ t t t ");
 	stage_shows(&s, "d . .");
-	stage_shows(&s, "p PP  4, one per node: IB NDR");
+	stage_shows(&s, "p PP  4, 1 per node: IB NDR");
 	stage_close(&s);
 }
 

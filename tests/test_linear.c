@@ -54,7 +54,7 @@ static const struct sample {
 	{ "  global batch   128  \n", "global batch 128, was 256.", NULL },
 	{ "tp 4\n", "Does not fit, ", NULL },
 	{ "tp 3\n", "This plan can't run.\n", "tok/s per GPU, " },
-	{ "tp 3\n", "; try tp 2 or 4\n", NULL },
+	{ "tp 3\n", "; try tp 8, 2 or 4\n", NULL },
 	{ "tp three\n", "tp takes a number", "was" },
 	{ "tp\n", "8 913, 16 736, 32 illegal", NULL },
 	{ "pp 8\nu\n",
