@@ -535,6 +535,24 @@ static void test_the_rule_below_tells_more(void **state)
 	stage_close(&s);
 }
 
+/* Two operators stand side by side at 80 columns, and the shape between them is whole:
+ * one that is wider than the arrow is parted over and under it. */
+static void test_the_graph_is_a_picture(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "mixtral-8x7b-64-h100", 80, 24);
+	stage_type(&s, "5S");
+	stage_shows(&s, "|input norm       |2048x4096|TP all-gather    |");
+	stage_close(&s);
+	stage_open(&s, "llama3-405b-16k-h100", 80, 24);
+	stage_type(&s, "5S");
+	stage_shows(&s, "|input norm       |  1024x  |TP all-gather    |");
+	stage_shows(&s, "|computed again   |  16384  |");
+	stage_close(&s);
+}
+
 /* Nobody has to tell two colours apart: groups have letters in colour too. */
 static void test_groups_are_told_by_letters(void **state)
 {
@@ -956,6 +974,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_explained),
 		cmocka_unit_test(test_long_texts_scroll),
 		cmocka_unit_test(test_the_rule_below_tells_more),
+		cmocka_unit_test(test_the_graph_is_a_picture),
 		cmocka_unit_test(test_groups_are_told_by_letters),
 		cmocka_unit_test(test_home_is_understood),
 		cmocka_unit_test(test_odd_file_names_lose_no_session),

@@ -7,7 +7,7 @@
 
 #include "tui/views/graph.h"
 
-enum { BOX = 19, EDGE = 11, TALL = 5, MARGIN = 2 };
+enum { BOX = 19, EDGE = 11, SHORT_EDGE = 9, TALL = 5, MARGIN = 2 };
 
 /* An operator, or the collectives between two of them. */
 struct box {
@@ -19,6 +19,7 @@ struct box {
 struct picture_plan {
 	const struct graph *graph;
 	int count, across; /* boxes, and those in a line */
+	int edge;          /* columns between two of them */
 	struct box box[MAX_OPERATORS];
 	int line[MAX_OPERATORS], column[MAX_OPERATORS];
 	int lines;
@@ -38,6 +39,13 @@ static void add_box(struct picture_plan *p, int at)
 	p->box[p->count++] = (struct box){ at, 1, sends, op->branch };
 }
 
+static int boxes_across(int width, int edge)
+{
+	int across = (width - MARGIN + edge) / (BOX + edge);
+
+	return across < 1 ? 1 : across;
+}
+
 /* Lines of boxes; where the ways part and where they meet a new one begins. */
 static void plan_picture(const struct graph *graph, int width, struct picture_plan *p)
 {
@@ -45,8 +53,9 @@ static void plan_picture(const struct graph *graph, int width, struct picture_pl
 
 	p->graph = graph;
 	p->count = p->lines = 0;
-	p->across = (width - MARGIN + EDGE) / (BOX + EDGE);
-	p->across = p->across < 1 ? 1 : p->across;
+	/* two in a line are worth shorter arrows: one is no picture of a layer */
+	p->edge = boxes_across(width, EDGE) > 1 ? EDGE : SHORT_EDGE;
+	p->across = boxes_across(width, p->edge);
 	for (int i = 0; i < graph->count; i++)
 		add_box(p, i);
 	for (int i = 0; i < p->count; i++) {
@@ -78,7 +87,7 @@ int graph_picture_rows(const struct graph *graph, int width)
 static struct rect place_of(const struct picture_plan *p, struct rect rect, int first,
 			    int i)
 {
-	return (struct rect){ rect.x + MARGIN + p->column[i] * (BOX + EDGE),
+	return (struct rect){ rect.x + MARGIN + p->column[i] * (BOX + p->edge),
 			      rect.y + (p->line[i] - first) * (TALL + 1), BOX, TALL };
 }
 
@@ -184,6 +193,22 @@ static void draw_arrow(struct canvas *canvas, int x, int y, int width)
 		   ROLE_BORDER);
 }
 
+/* A shape over an arrow; "8192x" over it and "16384" under it where it is too short. */
+static void draw_shape(struct canvas *canvas, struct rect arrow, const char *text)
+{
+	const char *times = strchr(text, 'x'), *below = "";
+	int above = text_width(text);
+
+	if (above > arrow.width && times) {
+		below = times + 1;
+		above = (int)(below - text);
+	}
+	canvas_format(canvas, arrow.x + (arrow.width - above) / 2, arrow.y - 1, above,
+		      ROLE_VALUE, "%.*s", above, text);
+	canvas_text(canvas, arrow.x + (arrow.width - text_width(below)) / 2,
+		    arrow.y + 1, arrow.width, ROLE_VALUE, below);
+}
+
 /* To the next box in the line, or out of the line and into the next. */
 static void draw_edge(struct canvas *canvas, const struct picture_plan *p, int i,
 		      struct rect r)
@@ -195,10 +220,9 @@ static void draw_edge(struct canvas *canvas, const struct picture_plan *p, int i
 	edge_text(p, i, text, sizeof text);
 	if (last && p->column[i] + 1 == p->across)
 		return; /* what is first in a line says what enters it */
-	canvas_text(canvas, x + (EDGE - text_width(text)) / 2, y - 1, EDGE, ROLE_VALUE,
-		    text);
+	draw_shape(canvas, (struct rect){ x, y, p->edge, 1 }, text);
 	if (!last)
-		draw_arrow(canvas, x, y, EDGE);
+		draw_arrow(canvas, x, y, p->edge);
 }
 
 /* A line that goes on from the one before, one of two ways, or where they meet. */
@@ -224,7 +248,8 @@ static void draw_entry(struct canvas *canvas, const struct picture_plan *p, int 
 	canvas_put(canvas, x, y, i > 0 ? corner : '-', ROLE_BORDER);
 	canvas_put(canvas, x + 1, y, canvas_glyph(canvas, GLYPH_RIGHT), ROLE_BORDER);
 	if (i > 0)
-		canvas_text(canvas, x, r.y - 1, BOX + MARGIN + EDGE, ROLE_LABEL, text);
+		canvas_text(canvas, x, r.y - 1, BOX + MARGIN + p->edge, ROLE_LABEL,
+			    text);
 	for (int up = y - 1; now == BRANCH_SHARED && now != before && up >= r.y; up--)
 		canvas_put(canvas, x, up, canvas_glyph(canvas, GLYPH_VERTICAL),
 			   ROLE_BORDER);
