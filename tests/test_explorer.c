@@ -553,6 +553,26 @@ static void test_the_graph_is_a_picture(void **state)
 	stage_close(&s);
 }
 
+/* A newcomer who goes to the top reads what stands there. */
+static void test_rows_that_are_no_knobs_have_a_note(void **state)
+{
+	static const char *const notes[] = { "A group of knobs: ", "Train the model",
+					     "The software: ", "The machine: ",
+					     "What is trained or served: " };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+		stage_type(&s, "k");
+		stage_shows(&s, notes[i]);
+		stage_lacks(&s, "~ ");
+	}
+	stage_type(&s, "jjjjjjjjjjjjj");
+	stage_shows(&s, "Copies of the model: ");
+	stage_close(&s);
+}
+
 /* Nobody has to tell two colours apart: groups have letters in colour too. */
 static void test_groups_are_told_by_letters(void **state)
 {
@@ -975,6 +995,7 @@ int main(void)
 		cmocka_unit_test(test_long_texts_scroll),
 		cmocka_unit_test(test_the_rule_below_tells_more),
 		cmocka_unit_test(test_the_graph_is_a_picture),
+		cmocka_unit_test(test_rows_that_are_no_knobs_have_a_note),
 		cmocka_unit_test(test_groups_are_told_by_letters),
 		cmocka_unit_test(test_home_is_understood),
 		cmocka_unit_test(test_odd_file_names_lose_no_session),

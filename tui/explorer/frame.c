@@ -203,6 +203,29 @@ static const struct finding *finding_of(const struct findings *findings,
 	return NULL;
 }
 
+/* Of a row that is no knob what it is, and what its keys do. */
+static const char *row_note(const struct explorer *explorer)
+{
+	static const char *const notes[] = {
+		[ROW_MODEL] = "What is trained or served: layers, widths, vocabulary. "
+			      "Enter lists models.",
+		[ROW_CLUSTER] = "The machine: GPUs, nodes and the links between them. "
+				"Enter lists machines.",
+		[ROW_STACK] = "The software: what it can do, and how well it does it. "
+			      "Enter lists them.",
+		[ROW_GROUP] = "A group of knobs: \u2190 closes it, \u2192 opens it.",
+		[ROW_KNOB] = "",
+		[ROW_DERIVED] = "Copies of the model: all GPUs, divided by TP, PP and "
+				"CP. It follows from them.",
+	};
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows);
+	const char *note =
+		explorer->row < count ? notes[rows[explorer->row].kind] : NULL;
+
+	return note && explorer->mode != MODE_PICKER ? note : "";
+}
+
 /* What the knob under the cursor is for, or the whole text of advice that a narrow pane
  * cuts. */
 static void note_text(const struct explorer *explorer, char *text, size_t size)
@@ -229,6 +252,8 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 			 "of it is bubble; the global batch turns with them.");
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, size, "%s", knob->help);
+	} else if (!knob) {
+		snprintf(text, size, "%s", row_note(explorer));
 	}
 }
 
