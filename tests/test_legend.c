@@ -174,6 +174,8 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 					     "forward 0, chunk 0  critical\n", NULL };
 	static const char *const played[] = { "time: 5.92 s  event 2 of 4096, Esc: all",
 					      NULL };
+	static const char *const pods[] = { "DP  512, 341 per domain: data centre",
+					    NULL };
 	static const char *const rings[] = { "DP  128, 1 per node: IB NDR", NULL };
 	static const char *const step[] = {
 		"r recompute  d DP  _ bubble  o optimizer\n", NULL
@@ -191,6 +193,7 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 	shows("llama3-405b-16k-h100", "3", 80, 24, large);
 	shows("llama3-405b-16k-h100", "3.", 80, 24, played);
 	shows("llama3-405b-16k-h100", "6", 80, 24, rings);
+	shows("palm-540b-6144-tpuv4", "6", 120, 36, pods);
 	shows("llama3-405b-16k-h100", "", 80, 24, step);
 	shows("llama3.1-70b-4-h100-serve", "2", 80, 24, cache);
 	shows("llama3.1-70b-4-h100-serve", "", 80, 24, curve);

@@ -67,6 +67,37 @@ static void test_no_view_wastes_a_large_screen(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* Nor does the view beside it: what it leaves explains the number under the cursor. */
+static void test_no_view_beside_wastes_it(void **state)
+{
+	static const char *const plans[] = { "deepseek-v3-2048-h800",
+					     "llama3.1-70b-4-h100-serve" };
+	struct stage s;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		stage_open(&s, plans[i], 200, 60);
+		stage_type(&s, "2|||");
+		for (int next = 0; next < 6; next++) {
+			struct rect rect;
+
+			free(stage_text(&s));
+			rect = s.explorer.spots_beside->view;
+			assert_true(room_of(&s, rect).empty * 3 <= rect.height);
+			stage_type(&s, "|");
+		}
+		stage_close(&s);
+	}
+	stage_open(&s, "deepseek-v3-2048-h800", 200, 60);
+	stage_type(&s, "2||");
+	for (int next = 0; next < 6 && beside_view(&s.explorer, 200) != VIEW_TRAFFIC;
+	     next++)
+		stage_type(&s, "|");
+	stage_shows(&s, "- explain --");
+	stage_shows(&s, "step_seconds");
+	stage_close(&s);
+}
+
 /* The knobs' own pane says below them what the one under the cursor means; not while a
  * lesson asks for it. */
 static void test_the_knob_is_told_where_there_is_room(void **state)
@@ -115,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_view_wastes_a_large_screen),
+		cmocka_unit_test(test_no_view_beside_wastes_it),
 		cmocka_unit_test(test_the_knob_is_told_where_there_is_room),
 		cmocka_unit_test(test_lists_say_all_of_it),
 	};

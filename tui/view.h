@@ -19,6 +19,8 @@ struct view {
 	const char *help; /* what it shows and what its own keys do */
 };
 
+/* The blank rows at the bottom of what is drawn already, below one that stays blank. */
+struct rect view_rest(const struct canvas *canvas, struct rect rect);
 /* In the rows at the foot of a view that it leaves empty: the strip of the knob under
  * the cursor and advice, or where there are many more of Overview (views/overview.c).
  */

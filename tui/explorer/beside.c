@@ -61,6 +61,23 @@ static void change_places(struct explorer *explorer, enum view_id *view,
 	*pane = focus;
 }
 
+/* What a view beside the open one leaves blank, if it is more than a third, explains
+ * the number under the cursor, as the place beside does where nothing was chosen for
+ * it. */
+static void draw_rest(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect)
+{
+	struct rect rest = view_rest(canvas, rect), clip;
+
+	if (rest.height * 3 <= rect.height)
+		return;
+	widget_heading(canvas, rest.x, rest.y++, rest.width, "explain");
+	rest.height--;
+	clip = canvas_clip(canvas, rest);
+	view_table[VIEW_EXPLAIN].draw(explorer, canvas, rest);
+	canvas_clip(canvas, clip);
+}
+
 void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect,
 		 int id)
 {
@@ -74,6 +91,8 @@ void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 	canvas->spots = explorer->drawn_beside;
 	canvas->spots->view = rect;
 	view_table[id].draw(explorer, canvas, rect);
+	if (id != VIEW_EXPLAIN && view != VIEW_EXPLAIN)
+		draw_rest(explorer, canvas, rect);
 	canvas->spots = explorer->drawn;
 	change_places(explorer, &view, &pane);
 	canvas_clip(canvas, clip);
@@ -142,8 +161,8 @@ void beside_follow(struct explorer *explorer)
 {
 	const char *key = explorer->state[explorer->view].key;
 
-	if (explorer->pane != PANE_VIEW ||
-	    beside_view(explorer, room_of(explorer)) != VIEW_EXPLAIN)
+	if (explorer->pane != PANE_VIEW || explorer->view == VIEW_EXPLAIN ||
+	    beside_view(explorer, room_of(explorer)) < 0)
 		return;
 	for (int i = 0; i < explorer->spots->count; i++) {
 		const struct spot *spot = &explorer->spots->item[i];

@@ -234,8 +234,7 @@ static int tall_strip(const struct page *p, int advice, int least)
 	return rows < least ? least : rows > 24 ? 24 : rows;
 }
 
-/* The blank rows at the bottom of what is drawn already. */
-static struct rect rest_of(const struct canvas *canvas, struct rect rect)
+struct rect view_rest(const struct canvas *canvas, struct rect rect)
 {
 	int y = rect.y + rect.height;
 
@@ -340,7 +339,7 @@ void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
 	enum { FEW = 5, NUMBERS = 12, HIGH = 44 };
-	struct rect rest = rest_of(canvas, rect);
+	struct rect rest = view_rest(canvas, rect);
 	int foot = overview_foot(explorer, rect.height);
 	bool many = rest.height >= foot + NUMBERS && has_numbers(explorer);
 

@@ -313,27 +313,39 @@ static void place_text(const struct layout *layout, const struct group *g, bool 
 		snprintf(out, size, ", %lld per %s", (long long)g->per_domain, place);
 }
 
-/* "TP  8 ranks in one node: NVLink 4", what goes over it at scale, and the ring. */
-static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, const struct layout *layout, enum dimension d)
+/* "TP tensor  8 ranks in one node: NVLink 4", or "TP  8 in one node: NVLink 4". */
+static void group_text(const struct explorer *explorer, const struct layout *layout,
+		       enum dimension d, bool narrow, char *out, size_t size)
 {
 	const struct group *g = topology_group(&layout->mesh, d);
 	const struct link *link = explorer->scenario.cluster.link;
-	double bytes = explorer->estimate.cost[d].bytes, most = most_bytes(explorer);
-	bool chosen = topology_choice(explorer) == (int)d;
-	int room = rect.width * 2 / 5, used;
-	char text[256] = "", amount[32], name[12] = " ", where[48];
+	char name[12] = " ", where[48];
 
-	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
-	if (rect.width - room > 46)
+	if (!narrow)
 		snprintf(name, sizeof name, " %-8s", dimension_name(d));
-	place_text(layout, g, name[1] == '\0', where, sizeof where);
-	snprintf(text, sizeof text, "%s%s %lld%s%s: %s", dimension_label(d), name,
+	place_text(layout, g, narrow, where, sizeof where);
+	snprintf(out, size, "%s%s %lld%s%s: %s", dimension_label(d), name,
 		 (long long)g->ranks,
-		 name[1] == '\0' ? ""
+		 narrow          ? ""
 		 : g->ranks == 1 ? " rank"
 				 : " ranks",
 		 where, link[g->link].name);
+}
+
+/* A group in words, what goes over it at scale, and the ring. */
+static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, const struct layout *layout, enum dimension d)
+{
+	double bytes = explorer->estimate.cost[d].bytes, most = most_bytes(explorer);
+	bool chosen = topology_choice(explorer) == (int)d;
+	int room = rect.width * 2 / 5, used;
+	char text[256] = "", amount[32];
+
+	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
+	group_text(explorer, layout, d, rect.width - room <= 46, text, sizeof text);
+	/* where it is goes before what it is called */
+	if (text_width(text) > rect.width - room - 2)
+		group_text(explorer, layout, d, true, text, sizeof text);
 	canvas_phrase(canvas, rect.x + 2, rect.y, rect.width - room - 2,
 		      chosen ? ROLE_VALUE : ROLE_LABEL, text);
 	form_text(FORM_TRAFFIC, bytes, amount, sizeof amount);
