@@ -321,6 +321,22 @@ static void test_every_knob_and_size_of_a_server(void **state)
 	stage_close(&s);
 }
 
+/* Four GPUs of a node of eight are in one node: no domain is smaller than it. */
+static void test_a_part_of_a_node_is_a_node(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "qwen3-32b-4-h100-serve", 120, 36);
+	stage_type(&s, "6");
+	stage_shows(&s, "TP tensor   4 ranks in one node: NVLink 4");
+	stage_shows(&s, "4 GPUs, 8 per node; lit: ");
+	stage_lacks(&s, "domain");
+	/* one box has nothing beside it */
+	stage_lacks(&s, ", between");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_the_roofline_changes_its_pass),
 		cmocka_unit_test(test_enter_takes_what_helps),
 		cmocka_unit_test(test_every_knob_and_size_of_a_server),
+		cmocka_unit_test(test_a_part_of_a_node_is_a_node),
 	};
 
 	setenv("HOME", NO_HOME, 1);

@@ -309,31 +309,34 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	int choice = topology_choice(explorer);
 	const char *shown =
 		choice < 0 ? "all" : dimension_label((enum dimension)choice);
-	char domain[48] = "", text[512];
+	char domain[48] = "", between[64] = "", text[512];
 
+	if (layout->units > 1)
+		snprintf(between, sizeof between, "%s", link[LINK_NETWORK].name);
 	/* most domains are nodes */
-	if (layout->domain != layout->per_node && layout->world > 1)
+	if (!topology_has_nodes(layout) && layout->world > 1)
 		snprintf(domain, sizeof domain, ", %lld per domain",
 			 (long long)layout->domain);
 	snprintf(text, sizeof text,
-		 "%lld GPU%s, %lld per node%s; lit: %s (S)%s; in a box %s, "
-		 "between boxes %s",
+		 "%lld GPU%s, %lld per node%s; lit: %s (S)%s; in a box %s%s%s",
 		 (long long)layout->world, layout->world == 1 ? "" : "s",
 		 (long long)layout->per_node, domain, shown,
 		 layout->pools > 1 ? "; F f prefill" : "", link[LINK_DOMAIN].name,
-		 link[LINK_NETWORK].name);
+		 between[0] ? ", between boxes " : "", between);
 	/* the title has the counts too, but of domains */
 	if (text_width(text) > rect.width)
 		snprintf(text, sizeof text,
-			 "%s%lld per node%s; lit: %s (S)%s; in a box %s, between %s",
+			 "%s%lld per node%s; lit: %s (S)%s; in a box %s%s%s",
 			 layout->world == 1 ? "1 GPU, " : "",
 			 (long long)layout->per_node, domain, shown,
 			 layout->pools > 1 ? "; F f prefill" : "",
-			 link[LINK_DOMAIN].name, link[LINK_NETWORK].name);
+			 link[LINK_DOMAIN].name, between[0] ? ", between " : "",
+			 between);
 	if (text_width(text) > rect.width)
-		snprintf(text, sizeof text, "lit: %s (S)%s; in a box %s, between %s",
-			 shown, layout->pools > 1 ? "; F f prefill" : "",
-			 link[LINK_DOMAIN].name, link[LINK_NETWORK].name);
+		snprintf(text, sizeof text, "lit: %s (S)%s; in a box %s%s%s", shown,
+			 layout->pools > 1 ? "; F f prefill" : "",
+			 link[LINK_DOMAIN].name, between[0] ? ", between " : "",
+			 between);
 	canvas_phrase(canvas, rect.x, rect.y, rect.width, ROLE_LABEL, text);
 }
 

@@ -27,6 +27,8 @@ struct layout {
 	int folded;
 	int64_t fold[MOST_FOLDED];
 };
+/* Whether the fast domains are nodes, or all that a small job has of one. */
+bool topology_has_nodes(const struct layout *layout);
 
 void topology_lay_out(const struct explorer *explorer, struct rect rect,
 		      struct layout *out);

@@ -299,11 +299,17 @@ static void close_ring(struct canvas *canvas, struct rect r, enum role role)
 	canvas_put(canvas, right, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
 }
 
+bool topology_has_nodes(const struct layout *layout)
+{
+	return layout->domain == layout->per_node ||
+	       (layout->domain < layout->per_node && layout->domain == layout->world);
+}
+
 /* " in one node", ", one per node", ", 8 per domain": most domains are nodes. */
 static void place_text(const struct layout *layout, const struct group *g, bool narrow,
 		       char *out, size_t size)
 {
-	const char *place = layout->domain == layout->per_node ? "node" : "domain";
+	const char *place = topology_has_nodes(layout) ? "node" : "domain";
 
 	if (g->per_domain >= g->ranks)
 		snprintf(out, size, " in one %s", place);
