@@ -573,6 +573,20 @@ static void test_rows_that_are_no_knobs_have_a_note(void **state)
 	stage_close(&s);
 }
 
+/* Of a knob that moves no throughput the strip says in plain words what it moves. */
+static void test_the_strip_names_what_the_knob_moves(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/tokens\n");
+	stage_shows(&s, "time of the run at each value of training run");
+	stage_type(&s, "/price\n");
+	stage_shows(&s, "cost at each value of price");
+	stage_close(&s);
+}
+
 /* Nobody has to tell two colours apart: groups have letters in colour too. */
 static void test_groups_are_told_by_letters(void **state)
 {
@@ -996,6 +1010,7 @@ int main(void)
 		cmocka_unit_test(test_the_rule_below_tells_more),
 		cmocka_unit_test(test_the_graph_is_a_picture),
 		cmocka_unit_test(test_rows_that_are_no_knobs_have_a_note),
+		cmocka_unit_test(test_the_strip_names_what_the_knob_moves),
 		cmocka_unit_test(test_groups_are_told_by_letters),
 		cmocka_unit_test(test_home_is_understood),
 		cmocka_unit_test(test_odd_file_names_lose_no_session),

@@ -276,7 +276,9 @@ static void strip_item(const struct explorer *explorer, int i, double best, doub
 
 static const char *strip_title(const struct whatif *strip)
 {
-	return strip->metric->form == FORM_RATE ? "tok/s/GPU" : strip->metric->label;
+	return strip->metric->form == FORM_RATE   ? "tok/s/GPU"
+	       : strip->metric->form == FORM_DATE ? "time of the run"
+						  : strip->metric->label;
 }
 
 void page_strip(struct page *p, int rows)
