@@ -211,6 +211,50 @@ static void test_oversubscribed_switches(void **state)
 	}
 }
 
+/* A leaf of 32 has as many lines down and an eighth of them up. Eight rings of a group
+ * of 64 cross its border, or one of each of eight groups; of an exchange 32 of the 56
+ * parts that leave a domain; every message where each goes to another leaf. */
+static void test_what_crosses_a_leaf(void **state)
+{
+	static const struct {
+		int64_t ranks, per_domain, stride;
+		enum collective_kind kind;
+		enum algorithm algorithm;
+		double slower;
+	} rows[] = {
+		{ 64, 8, 1, AG, ALGORITHM_RING, 2 },
+		{ 64, 8, 1, AR, ALGORITHM_RING, 2 },
+		{ 64, 1, 8, AG, ALGORITHM_RING, 2 },
+		{ 64, 1, 32, AG, ALGORITHM_RING, 8 },
+		{ 64, 8, 1, A2A, ALGORITHM_DIRECT, 8 * 32.0 / 56 },
+		{ 64, 1, 32, COLLECTIVE_SEND, ALGORITHM_SEND, 8 },
+		{ 64, 1, 8, COLLECTIVE_SEND, ALGORITHM_SEND, 2 },
+		{ 4, 1, 8, AG, ALGORITHM_RING, 1 }, /* stays in one */
+	};
+	struct collective cost, even;
+	struct cluster cluster;
+	struct fabric fabric;
+
+	(void)state;
+	plain(&cluster, 0, 4000e9, 0, 50e9);
+	cluster.link[LINK_UPPER].span = 32;
+	fabric = carrier(&cluster);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct group group = members(rows[i].ranks, rows[i].per_domain);
+
+		group.stride = rows[i].stride;
+		cluster.link[LINK_UPPER].oversubscription = 8;
+		assert_true(by(&fabric, &group, rows[i].kind, GiB1, rows[i].algorithm,
+			       &even));
+		group.link = LINK_UPPER;
+		assert_true(by(&fabric, &group, rows[i].kind, GiB1, rows[i].algorithm,
+			       &cost));
+		assert_close(cost.seconds, rows[i].slower * even.seconds, 1e-12);
+		assert_close(cost.sent_bytes, even.sent_bytes, 0);
+		assert_close(cost.network_bytes, even.network_bytes, 0);
+	}
+}
+
 /* DeepEP across two nodes: a token crosses once, and is passed on inside to each rank
  * that needs it, so that all copies but a member's own travel inside somewhere. */
 static void test_dispatch_by_hand(void **state)
@@ -740,6 +784,7 @@ int main(void)
 		cmocka_unit_test(test_a_rack_by_hand),
 		cmocka_unit_test(test_nodes_by_hand),
 		cmocka_unit_test(test_oversubscribed_switches),
+		cmocka_unit_test(test_what_crosses_a_leaf),
 		cmocka_unit_test(test_dispatch_by_hand),
 		cmocka_unit_test(test_torus_by_hand),
 		cmocka_unit_test(test_a_mesh_of_chips_by_hand),

@@ -51,9 +51,8 @@ static void keep_line(struct collective_choice *out)
 }
 
 /* A line for each protocol; the call is of one byte and the unit applies. */
-static void add_lines(const struct fabric *fabric, const struct group *group,
-		      const struct call *call, enum algorithm algorithm,
-		      struct collective_choice *out)
+static void add_lines(const struct fabric *fabric, const struct call *call,
+		      enum algorithm algorithm, struct collective_choice *out)
 {
 	const struct unit *unit = units[algorithm];
 	const struct paces *paces;
@@ -61,7 +60,7 @@ static void add_lines(const struct fabric *fabric, const struct group *group,
 	struct unit_work work;
 
 	unit_does(unit, call, &work);
-	paces = paces_find(fabric, group, unit->transport, &room);
+	paces = paces_find(fabric, unit->transport, &room);
 	for (int i = 0; i < paces->count; i++) {
 		struct choice_line *line = &out->line[out->count];
 
@@ -93,14 +92,14 @@ static void find_lines(const struct fabric *fabric, const struct group *group,
 	out->pinned = fabric->pin != ALGORITHM_AUTO &&
 		      unit_applies(units[fabric->pin], &call);
 	if (out->pinned) {
-		add_lines(fabric, group, &call, fabric->pin, out);
+		add_lines(fabric, &call, fabric->pin, out);
 		return;
 	}
 	for (unsigned has = offered(fabric, call.axes > 0); has; has &= has - 1) {
 		enum algorithm algorithm = (enum algorithm)__builtin_ctz(has);
 
 		if (unit_applies(units[algorithm], &call))
-			add_lines(fabric, group, &call, algorithm, out);
+			add_lines(fabric, &call, algorithm, out);
 	}
 }
 
@@ -260,7 +259,7 @@ bool collective_by(const struct fabric *fabric, const struct group *group,
 	call.exchange = unit->exchange;
 	if (!unit_applies(unit, &call))
 		return false;
-	add_lines(fabric, group, &call, algorithm, &choice);
+	add_lines(fabric, &call, algorithm, &choice);
 	take_line(&choice, group, out);
 	return true;
 }

@@ -107,6 +107,29 @@ static double lines_spare(const struct cluster *c, const struct call *call)
 	return used >= 1 && lines > used ? lines / used : 1;
 }
 
+/* Calls that share a line above a leaf. As many lines lead out of a leaf as it has
+ * members, over what it is oversubscribed. Each ring crosses its border once, of a
+ * group one beside each of its members in a domain; of an exchange all that leaves the
+ * leaf does, of a row of messages those at the border. */
+static double beyond_leaf(const struct cluster *c, const struct group *group,
+			  const struct call *call)
+{
+	const struct link *upper = &c->link[LINK_UPPER];
+	double stride = larger(1, (double)group->stride),
+	       over = upper->oversubscription;
+	double inside = lesser(floor((double)upper->span / stride), call->p), share;
+
+	if (group->link != LINK_UPPER || !(over > 1) || inside >= call->p)
+		return 1;
+	inside = larger(1, inside);
+	share = larger(1, call->g) / inside;
+	if (call->kind == COLLECTIVE_ALL_TO_ALL)
+		share = (call->p - inside) / larger(1, call->p - call->g);
+	if (call->kind == COLLECTIVE_SEND)
+		share = 1 / inside;
+	return larger(1, over * share);
+}
+
 void call_find(const struct fabric *fabric, const struct group *group,
 	       enum collective_kind kind, double n, double r, struct call *out)
 {
@@ -132,6 +155,7 @@ void call_find(const struct fabric *fabric, const struct group *group,
 	if (c->torus && group->link == LINK_DOMAIN)
 		lay_on_axes(fabric, group, out);
 	out->spare = lines_spare(c, out);
+	out->over = beyond_leaf(c, group, out);
 }
 
 void unit_formula(const struct unit *unit, enum collective_kind kind,

@@ -148,7 +148,6 @@ struct pace {
 	enum transport transport;
 	enum protocol_name protocol;
 	double far_share; /* of what goes over the network so much is payload */
-	double over;      /* members of the network above that share a line */
 };
 /* In all protocols of a transport. */
 struct paces {
@@ -159,7 +158,7 @@ struct paces {
 struct collective_choices {
 	int count;      /* 0 at first */
 	unsigned paced; /* 0 at first: bits of the paces that are known */
-	struct paces paces[2 * TRANSPORT_COUNT];
+	struct paces paces[TRANSPORT_COUNT];
 	struct collective_choice of[MAX_CHOICES];
 };
 

@@ -18,17 +18,15 @@ static double line_rate(const struct fabric *fabric, const struct link *link,
 		reached = calibrated_share_value(reached, software, fabric->slowdown);
 		software = 1;
 	}
-	rate = rate_value(link->bytes_per_second, reached, software, share, 1);
+	rate = rate_value(link->bytes_per_second, reached, software, share);
 	return rate > 0 ? rate : 1;
 }
 
-static void set_pace(const struct fabric *fabric, const struct group *group,
-		     const struct protocol *protocol, double far_share,
-		     struct pace *out)
+static void set_pace(const struct fabric *fabric, const struct protocol *protocol,
+		     double far_share, struct pace *out)
 {
 	const struct cluster *c = fabric->cluster;
 	const struct link *near = &c->link[LINK_DOMAIN], *far = &c->link[LINK_NETWORK];
-	double over = c->link[LINK_UPPER].oversubscription;
 	double near_share = fabric->domain_share;
 	double to_peer =
 		protocol->peer_share > 0 ? protocol->peer_share : protocol->share;
@@ -40,11 +38,9 @@ static void set_pace(const struct fabric *fabric, const struct group *group,
 	out->far_hop = far->latency_seconds;
 	out->peer = protocol->peer_seconds;
 	out->far_share = far_share;
-	out->over = group->link == LINK_UPPER && over > 1 ? over : 1;
 	out->near_rate = line_rate(fabric, near, near_share, protocol->share);
 	out->peer_rate = line_rate(fabric, near, near_share, to_peer);
-	out->far_rate =
-		line_rate(fabric, far, fabric->network_share, far_share) / out->over;
+	out->far_rate = line_rate(fabric, far, fabric->network_share, far_share);
 	out->copy_rate = copy > 0 ? line_rate(fabric, near, near_share, copy) : 0;
 }
 
@@ -58,8 +54,8 @@ static enum transport protocols_of(const struct transports *all,
 							      : TRANSPORT_RING;
 }
 
-static void find_paces(const struct fabric *fabric, const struct group *group,
-		       enum transport transport, struct paces *out)
+static void find_paces(const struct fabric *fabric, enum transport transport,
+		       struct paces *out)
 {
 	const struct transports *all = &fabric->cluster->accelerator.transports;
 	const struct link *near = &fabric->cluster->link[LINK_DOMAIN];
@@ -81,7 +77,7 @@ static void find_paces(const struct fabric *fabric, const struct group *group,
 		pace->measured = true;
 		pace->transport = transport;
 		pace->protocol = (enum protocol_name)i;
-		set_pace(fabric, group, row, payload_share[i], pace);
+		set_pace(fabric, row, payload_share[i], pace);
 		out->count++;
 	}
 	if (out->count > 0)
@@ -89,16 +85,15 @@ static void find_paces(const struct fabric *fabric, const struct group *group,
 	if (own)
 		plain.start_seconds = fabric->dispatch_start_seconds;
 	out->of[0].measured = false;
-	set_pace(fabric, group, &plain, 1, &out->of[0]);
+	set_pace(fabric, &plain, 1, &out->of[0]);
 	out->count = 1;
 }
 
-const struct paces *paces_find(const struct fabric *fabric, const struct group *group,
-			       enum transport transport, struct paces *room)
+const struct paces *paces_find(const struct fabric *fabric, enum transport transport,
+			       struct paces *room)
 {
 	struct collective_choices *kept = fabric->choices;
-	unsigned place =
-		2 * (unsigned)transport + (group->link == LINK_UPPER ? 1u : 0u);
+	unsigned place = (unsigned)transport;
 
 	if (kept && (kept->paced >> place & 1))
 		return &kept->paces[place];
@@ -106,7 +101,7 @@ const struct paces *paces_find(const struct fabric *fabric, const struct group *
 		room = &kept->paces[place];
 		kept->paced |= 1u << place;
 	}
-	find_paces(fabric, group, transport, room);
+	find_paces(fabric, transport, room);
 	return room;
 }
 
@@ -128,7 +123,7 @@ bool account_find(const struct fabric *fabric, const struct group *group,
 		return false;
 	out->unit = unit;
 	unit_does(unit, &out->call, &out->work);
-	paces = paces_find(fabric, group, unit->transport, &room);
+	paces = paces_find(fabric, unit->transport, &room);
 	for (int i = 0; i < paces->count; i++) {
 		double waiting = work_waiting(&out->work, &paces->of[i]);
 		double moving = work_moving(unit, &out->work, &paces->of[i]);

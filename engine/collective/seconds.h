@@ -11,8 +11,8 @@
 
 /* Of each protocol in which the transport can run there; those that are kept, or room
  * filled. */
-const struct paces *paces_find(const struct fabric *fabric, const struct group *group,
-			       enum transport transport, struct paces *room);
+const struct paces *paces_find(const struct fabric *fabric, enum transport transport,
+			       struct paces *room);
 
 FORMULA(waiting,
 	(double start, double near_steps, double hop, double far_steps, double far_hop,
@@ -31,8 +31,7 @@ FORMULA(in_turn,
 		either(copy_rate > 0, own_bytes / copy_rate, 0));
 /* Bytes per second. e is the share of the line that was measured, d what the software
  * makes of that: readers take none above 1. */
-FORMULA(rate, (double B, double e, double d, double share, double over),
-	B / over * e * d * share);
+FORMULA(rate, (double B, double e, double d, double share), B *e *d *share);
 /* After calibration: seconds of a byte grow by n, and no line carries more than it can.
  */
 FORMULA(calibrated_share, (double e, double d, double n), min(1, e *d / n));

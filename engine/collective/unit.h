@@ -33,6 +33,7 @@ struct call {
 	double spare; /* lines of a member inside the domain over those that the call
 			 can use, at least 1: of a mesh one to each of the group, of a
 			 message one */
+	double over;  /* calls that share a line above a leaf, at least 1 */
 };
 
 /* What a member does. near_bytes go at the rate of its links inside the domain,
@@ -113,7 +114,8 @@ static inline bool unit_applies(const struct unit *unit, const struct call *call
 	       (!unit->applies || unit->applies(call));
 }
 /* What it does for such a call. Bytes inside the domain count as often as lines idle
- * beside each that carries them: their rate is that of all lines. */
+ * beside each that carries them: their rate is that of all lines. Those across the
+ * network count for each call that shares their line. */
 static inline void unit_does(const struct unit *unit, const struct call *call,
 			     struct unit_work *out)
 {
@@ -123,6 +125,7 @@ static inline void unit_does(const struct unit *unit, const struct call *call,
 	if (!(out->left_bytes > 0))
 		out->left_bytes = out->far_bytes;
 	out->near_bytes *= call->spare;
+	out->far_bytes *= call->over;
 }
 /* The formula of one member of its work, "near_steps", in words of the language; "0"
  * where it is not stated. */

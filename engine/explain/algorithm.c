@@ -85,6 +85,7 @@ OF(used_axes, call.U)
 OF(axis_hops, call.H)
 OF(longest_axis, call.D)
 OF(spare_lines, call.spare)
+OF(line_sharers, call.over)
 
 static double seconds(const struct asked *a)
 {
@@ -213,6 +214,17 @@ static void start_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
+static void say_times(struct explanation *out, const char *factor)
+{
+	char stated[FORMULA_MAX_TEXT];
+
+	if (strcmp(out->formula, "0") == 0)
+		return;
+	snprintf(stated, sizeof stated, "%s", out->formula);
+	out->formula[0] = '\0';
+	explain_say(out, "%s * (%s)", factor, stated);
+}
+
 /* What the work of the unit is made of, by its own text. */
 static void work_terms(const struct asked *a, struct explanation *out,
 		       const char *member)
@@ -222,14 +234,10 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	explain_traffic_name(a, row);
 	unit_formula(account_of(a).unit, explain_traffic_row(a)->kind, member,
 		     out->formula);
-	if (spare_lines(a) > 1 && strcmp(member, "near_bytes") == 0 &&
-	    strcmp(out->formula, "0") != 0) {
-		char stated[FORMULA_MAX_TEXT];
-
-		snprintf(stated, sizeof stated, "%s", out->formula);
-		out->formula[0] = '\0';
-		explain_say(out, "spare * (%s)", stated);
-	}
+	if (spare_lines(a) > 1 && strcmp(member, "near_bytes") == 0)
+		say_times(out, "spare");
+	if (line_sharers(a) > 1 && strcmp(member, "far_bytes") == 0)
+		say_times(out, "over");
 	out->source = algorithm_source(a->algorithm);
 	if (formula_uses(out->formula, "n"))
 		explain_from(a, out, "n", "payload", "%s.call_bytes", row);
@@ -247,6 +255,7 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	own(a, out, "D", "ranks along the longest, of a line twice", "longest_axis");
 	own(a, out, "spare", "lines of a rank over those that carry this",
 	    "spare_lines");
+	own(a, out, "over", "calls that share a line above a leaf", "line_sharers");
 	own(a, out, "L", "lg p, rounded up", "lg_ranks_up");
 	own(a, out, "l", "lg p, rounded down", "lg_ranks_down");
 	own(a, out, "G", "lg g, rounded up", "lg_domain_ranks");
@@ -273,12 +282,14 @@ static void sent_bytes_terms(const struct asked *a, struct explanation *out)
 	if (out->terms > 0)
 		return;
 	out->formula[0] = '\0';
-	explain_say(out, spare_lines(a) > 1 ? "near_bytes / spare + far_bytes"
-					    : "near_bytes + far_bytes");
+	explain_say(out, "near_bytes%s + far_bytes%s",
+		    spare_lines(a) > 1 ? " / spare" : "",
+		    line_sharers(a) > 1 ? " / over" : "");
 	own(a, out, "near_bytes", "inside the domain", "near_bytes");
 	own(a, out, "spare", "lines of a rank over those that carry this",
 	    "spare_lines");
 	own(a, out, "far_bytes", "across the network", "far_bytes");
+	own(a, out, "over", "calls that share a line above a leaf", "line_sharers");
 }
 
 static void left_bytes_terms(const struct asked *a, struct explanation *out)
@@ -291,8 +302,9 @@ static void left_bytes_terms(const struct asked *a, struct explanation *out)
 		work_terms(a, out, "left_bytes");
 		return;
 	}
-	explain_say(out, "far_bytes");
+	explain_say(out, line_sharers(a) > 1 ? "far_bytes / over" : "far_bytes");
 	own(a, out, "far_bytes", "across the network", "far_bytes");
+	own(a, out, "over", "calls that share a line above a leaf", "line_sharers");
 }
 
 /* What the line gives: B e d. */
@@ -329,7 +341,7 @@ static void line_terms(const struct asked *a, struct explanation *out, bool near
 	}
 }
 
-/* B e d share / over, without what is 1 there. */
+/* B e d share, without what is 1 there. */
 static void rate_terms(const struct asked *a, struct explanation *out, bool near,
 		       const char *share)
 {
@@ -340,11 +352,6 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 			measured(a, out, "share", "of it, in the protocol", share);
 		else
 			own(a, out, "share", "payload of what travels", share);
-	}
-	if (!near && account_of(a).pace.over > 1) {
-		explain_say(out, " / over");
-		constant(a, out, "over", "members that share a line above a leaf",
-			 "cluster.oversubscription");
 	}
 }
 
@@ -438,6 +445,7 @@ const struct explain_node explain_algorithm[] = {
 	     longest_axis),
 	FACT("spare_lines", "Lines of a rank over those that carry the call",
 	     spare_lines),
+	FACT("line_sharers", "Calls that share a line above a leaf", line_sharers),
 	FACT("lg_ranks_up", "lg of the ranks, rounded up", up),
 	FACT("lg_ranks_down", "lg of the ranks, rounded down", down),
 	FACT("lg_domain_ranks", "lg of the ranks in a domain, rounded up", up_inside),

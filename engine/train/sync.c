@@ -156,10 +156,11 @@ static double reduce_family(const struct sync *s, const struct group *group,
 		struct group replicas = *group;
 
 		replicas.ranks = group->ranks / sharded;
+		replicas.stride = group->stride * sharded;
 		replicas.per_domain = group->per_domain / sharded;
 		replicas.per_domain = replicas.per_domain < 1 ? 1 : replicas.per_domain;
 		replicas.link = replicas.per_domain >= replicas.ranks ? LINK_DOMAIN
-								      : LINK_NETWORK;
+								      : group->link;
 		exposed += add_sync(s, SYNC_REPLICAS, COLLECTIVE_ALL_REDUCE, &replicas,
 				    gradients / (double)sharded,
 				    plan->overlap_grad_reduce);
