@@ -373,6 +373,33 @@ static void cache_bytes_per_token(void **state)
 	}
 }
 
+/* What a model knows is its own, not that of the one that it is like: a server of more
+ * is warned (S14). Of the configurations at huggingface.co. */
+static void models_know_their_positions(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t positions;
+	} known[] = {
+		{ "llama2-13b", 4096 },         { "llama3-70b", 8192 },
+		{ "llama3.1-70b", 131072 },     { "llama3.2-3b", 131072 },
+		{ "llama4-maverick", 1 << 20 }, { "mixtral-8x7b", 32768 },
+		{ "mixtral-8x22b", 65536 },     { "deepseek-v3.2", 163840 },
+		{ "kimi-k2", 131072 },          { "kimi-k2.5", 262144 },
+		{ "moonlight-16b-a3b", 8192 },  { "qwen3-235b-a22b", 40960 },
+		{ "gemma2-27b", 8192 },         { "gemma3-4b", 131072 },
+		{ "gpt-oss-120b", 131072 },     { "qwen3-coder-480b-a35b", 262144 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		struct model model;
+
+		assert_true(library_model(&model, known[i].name, NULL));
+		assert_int_equal(model.max_positions, known[i].positions);
+	}
+}
+
 /* Layers by kind, where a rule of the file deals them out. */
 static void layers_are_dealt_out_as_published(void **state)
 {
@@ -566,6 +593,7 @@ int main(void)
 		cmocka_unit_test(an_id_finds_its_model),
 		cmocka_unit_test(flops_per_token),
 		cmocka_unit_test(cache_bytes_per_token),
+		cmocka_unit_test(models_know_their_positions),
 		cmocka_unit_test(layers_are_dealt_out_as_published),
 		cmocka_unit_test(halves_have_room),
 		cmocka_unit_test(a_lone_rank_holds_the_layer),
