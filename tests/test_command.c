@@ -209,7 +209,8 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --dp 3", "makes it");
 	refuses("eval one two", "two scenarios");
 	refuses("list", "usage");
-	refuses("list toys", "usage");
+	refuses("list toys", "plans|lessons|rules");
+	refuses("show toys", "plan or lesson");
 	refuses("show nothing", "no model");
 	refuses("screen nowhere", "no view");
 	refuses("screen overview --size 80", "WIDTHxHEIGHT");
@@ -220,6 +221,7 @@ static void test_bad_options_are_refused(void **state)
 	refuses("sweep --vary mbs=1,2 --vary tp=1..x", "takes a number");
 	refuses("sweep --vary tp=1,99999", "1 to 4096");
 	refuses("sweep --vary tp=1 --shard 3/2", "I/N");
+	refuses("sweep --vary tp=1,2 --free pp,tp", "--free tp: is varied already");
 	refuses("export floppy", "expected one of");
 	refuses("calibrate", "--measured-step");
 	refuses("calibrate --measured-step -1", "above 0");

@@ -116,8 +116,8 @@ int command_show(int argc, char **argv)
 		return command_finish(STATUS_GOOD);
 	}
 	error_set(&error, NULL, 0,
-		  "no model, cluster, stack or plan '%.80s'; shardscope list models "
-		  "shows names",
+		  "no model, cluster, stack, plan or lesson '%.80s'; shardscope list "
+		  "models shows names",
 		  argv[1]);
 	return command_fail(&error);
 }

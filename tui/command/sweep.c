@@ -375,6 +375,18 @@ static bool print_rows(const struct sweep *sweep, const struct scenario *scenari
 	return good;
 }
 
+/* A knob has the values of --vary or those that a search finds. */
+static bool check_free(const struct sweep *sweep, struct error *error)
+{
+	for (int i = 0; i < sweep->free.count; i++)
+		for (int k = 0; k < sweep->count; k++)
+			if (sweep->free.knob[i] == sweep->varied[k].knob)
+				return error_set(error, NULL, 0,
+						 "--free %s: is varied already",
+						 sweep->free.knob[i]->key);
+	return true;
+}
+
 static int run(struct sweep *sweep, const struct scenario *scenario)
 {
 	struct estimate *e = malloc(sizeof *e);
@@ -384,7 +396,8 @@ static int run(struct sweep *sweep, const struct scenario *scenario)
 
 	for (int i = 0; good && i < sweep->count; i++)
 		good = expand(&sweep->varied[i], scenario, &error);
-	good = good && check_values(sweep, scenario, &error);
+	good = good && check_free(sweep, &error) &&
+	       check_values(sweep, scenario, &error);
 
 	for (int i = 0; i < 2; i++)
 		part[i] = part_begin(count_points(sweep), sweep->shard - 1 + i,
