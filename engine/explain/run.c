@@ -32,7 +32,7 @@ static void money(const struct asked *a, struct explanation *out)
 static void energy(const struct asked *a, struct explanation *out)
 {
 	hours(a, out);
-	explain_from(a, out, "W", "of a GPU with its share of all else",
+	explain_from(a, out, "W", "watts of a GPU with its share of all else",
 		     "watts_per_gpu");
 }
 

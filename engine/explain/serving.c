@@ -246,7 +246,7 @@ static void money(const struct asked *a, struct explanation *out)
 static void energy(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "GPUs", "of the cluster", "gpus");
-	from(a, out, "W", "of a GPU with its share of all else", "serving.watts");
+	from(a, out, "W", "watts of a GPU with its share of all else", "serving.watts");
 	from(a, out, "output", "tokens per second", "output_tokens_per_second");
 }
 
