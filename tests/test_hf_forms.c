@@ -31,6 +31,8 @@ static void test_longcat(void **state)
 {
 	static const char text[] =
 		"{\"model_type\": \"longcat_flash\", \"num_layers\": 28,"
+		/* halves of layers, as its class writes them */
+		"\"num_hidden_layers\": 56,"
 		"\"hidden_size\": 6144, \"num_attention_heads\": 64,"
 		"\"ffn_hidden_size\": 12288, \"q_lora_rank\": 1536,"
 		"\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128,"
@@ -48,6 +50,46 @@ static void test_longcat(void **state)
 	assert_close(counts.active / 1e9, 27, 0.04);
 	assert_int_equal(model.moe.experts_per_token, 8);
 	assert_non_null(strstr(model.approximate, "experts that pass a token on"));
+}
+
+/* Encoders are of BERT's shape, whatever they call their widths; ALBERT has one layer
+ * for all of its own. */
+static void test_encoders(void **state)
+{
+	static const struct {
+		const char *text;
+		double millions;
+	} files[] = {
+		{ "{\"model_type\": \"distilbert\", \"dim\": 768, \"hidden_dim\": 3072,"
+		  "\"n_heads\": 12, \"n_layers\": 6, \"vocab_size\": 30522,"
+		  "\"max_position_embeddings\": 512}",
+		  66.36 },
+		{ "{\"model_type\": \"xlm-roberta\", \"hidden_size\": 768,"
+		  "\"intermediate_size\": 3072, \"num_attention_heads\": 12,"
+		  "\"num_hidden_layers\": 12, \"vocab_size\": 250002,"
+		  "\"max_position_embeddings\": 514, \"type_vocab_size\": 1}",
+		  277.5 },
+		{ "{\"model_type\": \"xlm\", \"emb_dim\": 2048, \"n_heads\": 16,"
+		  "\"n_layers\": 12, \"vocab_size\": 30145,"
+		  "\"max_position_embeddings\": 512}",
+		  667 },
+	};
+	struct model_counts counts;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		assert_true(read_text(files[i].text, &model, &error));
+		model_count(&model, &counts);
+		assert_close(counts.total / 1e6, files[i].millions, 0.003);
+		assert_non_null(strstr(model.approximate, "looks both ways"));
+	}
+	assert_false(read_text("{\"model_type\": \"albert\", \"hidden_size\": 4096,"
+			       "\"num_attention_heads\": 64, \"vocab_size\": 30000,"
+			       "\"num_hidden_layers\": 12}",
+			       &model, &error));
+	assert_non_null(strstr(error.text, "one layer for all"));
 }
 
 #define BLOCK(group, no_attention, mult, no_ffn)                                     \
@@ -327,10 +369,11 @@ static void test_convolutions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longcat),      cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_groups),       cmocka_unit_test(test_lightning),
-		cmocka_unit_test(test_convolutions), cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_quantised),    cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_longcat),   cmocka_unit_test(test_encoders),
+		cmocka_unit_test(test_patterns),  cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_lightning), cmocka_unit_test(test_convolutions),
+		cmocka_unit_test(test_blocks),    cmocka_unit_test(test_quantised),
+		cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,14 @@ static bool is_longcat(const struct hf_reader *r)
 	return r->family && strcmp(r->family->model_type, "longcat_flash") == 0;
 }
 
+/* A layer of LongCat is two of others, which num_hidden_layers may count
+ * (configuration_longcat_flash.py). */
+const char *hf_layer_keys(const struct hf_reader *reader)
+{
+	return is_longcat(reader) ? "num_layers num_hidden_layers"
+				  : "num_hidden_layers n_layer n_layers num_layers";
+}
+
 bool hf_has_blocks(struct hf_reader *reader)
 {
 	const struct node *list = hf_get(reader, "block_configs");

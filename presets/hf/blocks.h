@@ -4,6 +4,8 @@
 
 #include "presets/hf/reader.h"
 
+/* Which key says how many layers there are, the surest first. */
+const char *hf_layer_keys(const struct hf_reader *reader);
 /* Whether this file has such; then hf_read_blocks() appends all layers. */
 bool hf_has_blocks(struct hf_reader *reader);
 void hf_read_blocks(struct hf_reader *reader, struct model *model,

@@ -184,7 +184,7 @@ bool hf_can_read(struct hf_reader *r, const char *model_type)
 	} unlike[] = {
 		{ "rwkv", "RWKV" },       { "xlstm", "xLSTM" },
 		{ "retnet", "RetNet" },   { "reformer", "Reformer" },
-		{ "whisper", "Whisper" },
+		{ "whisper", "Whisper" }, { "albert", "ALBERT, of one layer for all," },
 	};
 
 	for (size_t i = 0; i < sizeof unlike / sizeof unlike[0]; i++)

@@ -8,6 +8,9 @@
 #define ROPE POSITION_ROPE
 #define SILU ACTIVATION_SILU
 #define GELU ACTIVATION_GELU
+#define BERT                                                                \
+	(FAMILY_TIED | FAMILY_LAYER_NORM | FAMILY_NOT_GATED | FAMILY_BIAS | \
+	 FAMILY_EMBEDDING_NORM | FAMILY_ENCODER)
 
 static const struct family families[] = {
 	{ "llama", 0, ROPE, SILU },
@@ -154,14 +157,21 @@ static const struct family families[] = {
 	{ "phi-msft",
 	  LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_PARALLEL | FAMILY_SHARED_NORM,
 	  ROPE, GELU },
-	{ "bert",
-	  FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_EMBEDDING_NORM |
-		  FAMILY_ENCODER,
-	  POSITION_LEARNED, GELU },
-	{ "roberta",
-	  FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_EMBEDDING_NORM |
-		  FAMILY_ENCODER,
-	  POSITION_LEARNED, GELU },
+	{ "bert", BERT, POSITION_LEARNED, GELU },
+	{ "roberta", BERT, POSITION_LEARNED, GELU },
+	{ "xlm-roberta", BERT, POSITION_LEARNED, GELU },
+	{ "xlm-roberta-xl", BERT, POSITION_LEARNED, GELU },
+	{ "camembert", BERT, POSITION_LEARNED, GELU },
+	{ "distilbert", BERT, POSITION_LEARNED, GELU },
+	{ "electra", BERT, POSITION_LEARNED, GELU },
+	{ "ernie", BERT, POSITION_LEARNED, GELU },
+	{ "mpnet", BERT, POSITION_LEARNED, GELU },
+	{ "data2vec-text", BERT, POSITION_LEARNED, GELU },
+	{ "megatron-bert", BERT, POSITION_LEARNED, GELU },
+	{ "roberta-prelayernorm", BERT, POSITION_LEARNED, GELU },
+	{ "splinter", BERT, POSITION_LEARNED, GELU },
+	{ "xlm", BERT, POSITION_LEARNED, GELU },
+	{ "flaubert", BERT, POSITION_LEARNED, GELU },
 	{ "RefinedWeb",
 	  FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_PARALLEL | FAMILY_MULTI_QUERY,
 	  ROPE, GELU },

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "presets/hf/blocks.h"
 #include "presets/hf/doubts.h"
 #include "presets/hf/layers.h"
 #include "presets/hf/quantisation.h"
@@ -69,8 +70,8 @@ static void read_outline(struct hf_reader *r, const struct node *root,
 	struct family_usual usual = usual_of(r, root);
 	unsigned t = traits(r);
 
-	model->hidden =
-		hf_need_or(r, "hidden_size n_embd n_embed d_model", usual.hidden);
+	model->hidden = hf_need_or(r, "hidden_size n_embd n_embed d_model dim emb_dim",
+				   usual.hidden);
 	model->vocab = hf_need_or(r, "vocab_size padded_vocab_size", usual.vocab);
 	model->max_positions = hf_count(
 		r, "max_position_embeddings n_positions max_seq_len seq_length", 0);
@@ -389,8 +390,6 @@ static int64_t adjusted(struct hf_reader *r, int64_t ffn)
 	return (ffn + of - 1) / of * of;
 }
 
-#define LAYER_KEYS "num_hidden_layers n_layer n_layers num_layers"
-
 static void read_shapes(struct hf_reader *r, const struct node *root,
 			struct model *model)
 {
@@ -401,8 +400,8 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 
 	read_outline(r, root, model);
 	layers = hf_layer_list(r);
-	layers = layers > 0 ? hf_count(r, LAYER_KEYS, layers)
-			    : hf_need_or(r, LAYER_KEYS, usual.layers);
+	layers = layers > 0 ? hf_count(r, hf_layer_keys(r), layers)
+			    : hf_need_or(r, hf_layer_keys(r), usual.layers);
 	ffn = hf_count(r, "intermediate_size_mlp dense_intermediate_size", 0);
 	read_moe(
 		r, model,
@@ -411,7 +410,7 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 			 0));
 	if (ffn == 0)
 		ffn = hf_count(r,
-			       "intermediate_size n_inner ffn_dim "
+			       "intermediate_size n_inner ffn_dim hidden_dim "
 			       "ffn_hidden_size ffn_config.ffn_hidden_size",
 			       usual.ffn > 0 ? usual.ffn : 4 * model->hidden);
 	read_ssm(r, model);
