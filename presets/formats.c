@@ -38,6 +38,7 @@ static const struct {
 	{ "- vllm\n", "vllm" },
 	{ "dynamo.vllm", "vllm" },
 	{ "\nkind: LLMInferenceService\n", "vllm" },
+	{ "\nkind: InferenceService\n", "vllm" },
 	{ "\nmodelArtifacts:", "vllm" },
 	{ "\n    modelURL:", "vllm" },
 	{ "vllmConfig:", "vllm" },

@@ -101,10 +101,17 @@ static bool holds(const struct block *b, const char *word)
 	return memmem(b->from, (size_t)(b->stop - b->from), word, strlen(word)) != NULL;
 }
 
+/* What KServe makes the command of. */
+static bool is_service(const struct block *b)
+{
+	return holds(b, "modelFormat:") || holds(b, "LLMInferenceService");
+}
+
 /* What kubectl is given in such a recipe. */
 static bool is_manifest(const struct block *b)
 {
-	return !is_shell_block(b) && holds(b, "kind:") && holds(b, "containers:");
+	return !is_shell_block(b) && holds(b, "kind:") &&
+	       (holds(b, "containers:") || is_service(b));
 }
 
 /* "$ vllm serve": the prompt is no word of it. */
@@ -157,7 +164,8 @@ static enum kept choose(char *text, char *stop,
 		launches +=
 			is_shell_block(&b) && starts(b.from, (size_t)(b.stop - b.from));
 		manifests +=
-			is_manifest(&b) && starts(b.from, (size_t)(b.stop - b.from));
+			is_manifest(&b) &&
+			(is_service(&b) || starts(b.from, (size_t)(b.stop - b.from)));
 	}
 	return launches == 0 && manifests > 0 ? KEEP_MANIFESTS
 	       : shells > 0                   ? KEEP_SHELL

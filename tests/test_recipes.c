@@ -436,9 +436,51 @@ static void flags_alone_tell_their_tool(void **state)
 	assert_non_null(strstr(error.text, "this file names no model"));
 }
 
+/* KServe's older kind: a runtime's arguments, a model by id or by where it is stored.
+ */
+static void test_inference_service(void **state)
+{
+#define PREDICTOR(format, rest)                                           \
+	"apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\n" \
+	"metadata:\n  name: a\nspec:\n  predictor:\n    minReplicas: 1\n" \
+	"    model:\n      modelFormat:\n        name: " format "\n" rest
+	static const char by_id[] = PREDICTOR(
+		"huggingface", "      args:\n        - --model_name=llama3\n"
+			       "        - --model_id=meta-llama/Meta-Llama-3-8B\n"
+			       "        - --tensor-parallel-size=2\n"
+			       "    workerSpec:\n      pipelineParallelSize: 2\n"
+			       "      tensorParallelSize: 1\n");
+	static const char by_place[] =
+		PREDICTOR("vLLM", "      storageUri: hf://Qwen/Qwen3-8B\n"
+				  "      args: [--max-model-len=4096]\n");
+	char text[1024];
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("service.yaml", by_id, &s, &error));
+	assert_string_equal(s.model.name, "llama3-8b");
+	expect(&s, "tp", "2"); /* its arguments stand behind */
+	expect(&s, "pp", "2");
+	assert_true(open_text("service.yaml", by_place, &s, &error));
+	snprintf(text, sizeof text, "```sh\nls\n```\n```yaml\n%s```\n", by_place);
+	assert_true(open_text("service.md", text, &s, &error));
+	assert_false(open_text("service.yaml",
+			       PREDICTOR("sklearn", "      storageUri: gs://a/iris\n"),
+			       &s, &error));
+	assert_non_null(strstr(error.text, "no command starts a server"));
+	assert_true(open_text("tag.sh",
+			      "docker tag vllm/vllm-openai:v0.12 vllm/vllm-openai:x\n"
+			      "vllm serve Qwen/Qwen3-8B -tp 2\n",
+			      &s, &error));
+	assert_string_equal(s.model.name, "qwen3-8b");
+#undef PREDICTOR
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_inference_service),
 		cmocka_unit_test(test_a_group_of_pods),
 		cmocka_unit_test(test_manifests_in_markdown),
 		cmocka_unit_test(replicas_are_of_the_server_in_a_script),

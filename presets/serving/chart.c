@@ -2,6 +2,7 @@
 #include "presets/serving/chart.h"
 
 #include <string.h>
+#include <strings.h>
 
 const char *scalar_of(const struct node *map, const char *key)
 {
@@ -26,6 +27,62 @@ const char *chart_model(const struct node *root)
 			return name ? name : path + 3;
 	}
 	return NULL;
+}
+
+const struct node *chart_main(const struct node *workload)
+{
+	const struct node *template = node_get(workload, "template");
+	const struct node *list = template ? node_get(template, "containers") : NULL;
+	const struct node *one = list && list->kind == NODE_LIST ? list->child : NULL;
+
+	while (one) {
+		const char *name = scalar_of(one, "name");
+
+		if (name && strcasestr(name, "main"))
+			break;
+		one = one->next;
+	}
+	return one;
+}
+
+/* "--model_id=org/name" among the arguments. */
+static const char *model_argument(const struct node *args)
+{
+	static const char *const flags[] = { "--model_id", "--model-id", "--model" };
+
+	for (const struct node *one = args && args->kind == NODE_LIST ? args->child
+								      : NULL;
+	     one; one = one->next)
+		for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+			size_t length = strlen(flags[i]);
+
+			if (one->kind != NODE_SCALAR ||
+			    strncmp(one->text, flags[i], length) != 0)
+				continue;
+			if (one->text[length] == '=')
+				return one->text + length + 1;
+			if (one->text[length] == '\0' && one->next &&
+			    one->next->kind == NODE_SCALAR)
+				return one->next->text;
+		}
+	return NULL;
+}
+
+const char *chart_served(const struct node *model)
+{
+	const struct node *format = node_get(model, "modelFormat");
+	const char *kind = scalar_of(format, "name"),
+		   *uri = scalar_of(model, "storageUri");
+	const char *named = model_argument(node_get(model, "args"));
+
+	if (!kind ||
+	    (strcasecmp(kind, "huggingface") != 0 && strcasecmp(kind, "vllm") != 0))
+		return NULL;
+	if (named && named[0] != '/')
+		return named;
+	if (!uri)
+		return named;
+	return strncmp(uri, "hf://", 5) == 0 ? uri + 5 : uri;
 }
 
 bool chart_looks_like(const char *text, size_t length)

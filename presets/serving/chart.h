@@ -12,6 +12,11 @@ const char *scalar_of(const struct node *map, const char *key);
 /* "hf://Qwen/Qwen3-32B" or "pvc://volume/models/Qwen3-32B" of a chart's modelArtifacts;
  * NULL: it has none. */
 const char *chart_model(const struct node *root);
+/* The container whose words and environment KServe gives to vLLM; NULL: none. */
+const struct node *chart_main(const struct node *workload);
+/* What spec.predictor.model of KServe's InferenceService serves by vLLM; NULL where its
+ * format is another's. */
+const char *chart_served(const struct node *model);
 /* Whether a text is a manifest, a chart's values or a graph. */
 bool chart_looks_like(const char *text, size_t length);
 

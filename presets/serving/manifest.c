@@ -354,24 +354,12 @@ static void put_files(struct manifest *m, const struct node *map)
 	}
 }
 
-/* The container whose words and environment KServe gives to vLLM. */
-static const struct node *main_container(const struct node *workload)
-{
-	const struct node *template = node_get(workload, "template");
-	const struct node *list = template ? node_get(template, "containers") : NULL;
-	const struct node *one = list && list->kind == NODE_LIST ? list->child : NULL;
-
-	while (one && !says(scalar_of(one, "name"), "main"))
-		one = one->next;
-	return one;
-}
-
 /* One pool of an LLMInferenceService: KServe's template makes the command, unless the
  * container has one. */
 static void put_workload(struct manifest *m, const struct node *workload,
 			 const char *model)
 {
-	const struct node *container = main_container(workload),
+	const struct node *container = chart_main(workload),
 			  *env = container ? node_get(container, "env") : NULL,
 			  *split = node_get(workload, "parallelism");
 
@@ -396,6 +384,32 @@ static void put_workload(struct manifest *m, const struct node *workload,
 	m->line++;
 }
 
+/* KServe's older kind: arguments of its runtime, which hands them on to vLLM, and
+ * degrees across nodes. False where none of its runtimes is meant. */
+static bool put_predictor(struct manifest *m, const struct node *spec)
+{
+	static const struct field fields[] = {
+		{ "tensorParallelSize", "tensor-parallel-size" },
+		{ "pipelineParallelSize", "pipeline-parallel-size" },
+		{ NULL, NULL },
+	};
+	const struct node *predictor = node_get(spec, "predictor");
+	const struct node *model = predictor && predictor->kind == NODE_MAP
+					   ? node_get(predictor, "model")
+					   : NULL;
+	const char *name = model ? chart_served(model) : NULL;
+
+	if (!name || strcmp(m->tool->sign, "vllm") != 0)
+		return false;
+	m->copies = scalar_of(predictor, "minReplicas");
+	begin_server(m, model, name);
+	put_fields(m, node_get(predictor, "workerSpec"), fields);
+	put_list(m, node_get(model, "args"), false);
+	fputc('\n', m->out);
+	m->line++;
+	return true;
+}
+
 /* KServe's own kind: spec.model.uri, and a pool that decodes beside one that prefills.
  * False where the node is another. */
 static bool put_service(struct manifest *m, const struct node *node)
@@ -403,6 +417,8 @@ static bool put_service(struct manifest *m, const struct node *node)
 	const char *kind = scalar_of(node, "kind"), *uri, *name;
 	const struct node *spec = kind ? node_get(node, "spec") : NULL, *prefill;
 
+	if (spec && strcmp(kind, "InferenceService") == 0)
+		return put_predictor(m, spec);
 	if (!spec || strcmp(kind, "LLMInferenceService") != 0)
 		return false;
 	prefill = node_get(spec, "prefill");

@@ -151,6 +151,21 @@ static const char formats[] =
 	"gptq_bitblas=int4 moe_wna16=int4 auto-round=int4 hqq=int4 aqlm=int4 "
 	"gguf=int4 bitsandbytes=int4 ipex=int4 inc=int4";
 
+/* "docker tag vllm/vllm-openai:v0.12.0 …": the image is named, and not run. */
+static bool runs_image(const struct shell_word *words, int count)
+{
+	static const char *const idle[] = { "tag",  "pull", "push", "build",
+					    "save", "load", "rmi",  "images" };
+
+	for (int i = 0; i + 1 < count; i++)
+		for (size_t k = 0; k < sizeof idle / sizeof idle[0]; k++)
+			if ((word_is_program(words[i].text, "docker") ||
+			     word_is_program(words[i].text, "podman")) &&
+			    strcmp(words[i + 1].text, idle[k]) == 0)
+				return false;
+	return true;
+}
+
 static int starts(const struct shell_word *words, int count)
 {
 	for (int i = 0; i + 1 < count; i++)
@@ -160,7 +175,8 @@ static int starts(const struct shell_word *words, int count)
 	for (int i = 0; i < count; i++)
 		if (strncmp(words[i].text, "vllm.entrypoints", 16) == 0 ||
 		    strcmp(words[i].text, "dynamo.vllm") == 0 ||
-		    strstr(words[i].text, "vllm-openai") ||
+		    (strstr(words[i].text, "vllm-openai") &&
+		     runs_image(words, count)) ||
 		    strstr(words[i].text, "vllm/entrypoints/"))
 			return i + 1;
 	return 0;
