@@ -163,6 +163,27 @@ static void other_trainings_are_named(void **state)
 		     "file:6: a reward model is trained on pairs");
 }
 
+/* A file without num_nodes is of one node, but where the model has no room in it. */
+static void nodes_may_be_unsaid(void **state)
+{
+#define ONE "trainer:\n  devices: 8\n  precision: bf16-mixed\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", ONE PLAN SHAPE, &s);
+	expect(&s, "gpus", "8");
+	assert_false(noted(IMPORT_ASSUMED, "gpus"));
+	read_good("megatron", ONE PLAN SHAPE "  context_parallel_size: 2\n", &s);
+	expect(&s, "gpus", "16");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	read_good("megatron",
+		  ONE PLAN SHAPE "  num_moe_experts: 8\n  moe_router_topk: 2\n"
+				 "  expert_model_parallel_size: 8\n",
+		  &s);
+	expect(&s, "gpus", "64");
+#undef ONE
+}
+
 /* "model: " with a blank behind it is not the beginning of a scenario. */
 static void aligners_files_are_told(void **state)
 {
@@ -282,6 +303,7 @@ int main(void)
 		cmocka_unit_test(other_networks_need_a_model),
 		cmocka_unit_test(other_trainings_are_named),
 		cmocka_unit_test(adapters_are_read),
+		cmocka_unit_test(nodes_may_be_unsaid),
 		cmocka_unit_test(aligners_files_are_told),
 		cmocka_unit_test(falcon_is_parallel),
 		cmocka_unit_test(fp8_is_off_where_it_is_off),
