@@ -42,6 +42,7 @@ static const struct {
 	{ "\nmodelArtifacts:", "vllm" },
 	{ "\n    modelURL:", "vllm" },
 	{ "vllmConfig:", "vllm" },
+	{ "\n        huggingfaceId:", "vllm" },
 	{ "sglang.launch_server", "sglang" },
 	{ "dynamo.sglang", "sglang" },
 	{ "dynamo.trtllm", "trtllm" },

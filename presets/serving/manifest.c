@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/serving/benchmark.h"
 #include "presets/serving/chart.h"
 #include "presets/serving/tool.h"
 #include "presets/stream.h"
@@ -480,7 +481,8 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 	if (!chart_looks_like(text, length) ||
 	    !document_parse_many(&document, file, text, length, NULL))
 		return NULL;
-	m.out = open_memstream(&script, &size);
+	script = benchmark_script(document.root);
+	m.out = script ? NULL : open_memstream(&script, &size);
 	if (m.out) {
 		m.model = chart_model(document.root);
 		m.pools = has_pools(document.root);

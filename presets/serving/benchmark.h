@@ -1,0 +1,11 @@
+/* benchmark.h - scenarios of llm-d's benchmark. */
+#ifndef PRESETS_SERVING_BENCHMARK_H
+#define PRESETS_SERVING_BENCHMARK_H
+
+#include "presets/document.h"
+
+/* The script that the pools of a file's scenarios run, to be freed; its lines are those
+ * of the file. NULL: it has none. */
+char *benchmark_script(const struct node *root);
+
+#endif

@@ -1,0 +1,79 @@
+/* test_benchmark.c - scenarios of llm-d's benchmark as servers. */
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+#define HEAD                                                             \
+	"scenario:\n  - name: a\n    common:\n      model:\n"            \
+	"        name: Qwen/Qwen3-32B\n        path: models/Qwen3-32B\n" \
+	"        huggingfaceId: Qwen/Qwen3-32B\n"                        \
+	"        maxModelLen: 16000\n        blockSize: 32\n"
+#define COMMAND                                                             \
+	"          customCommand: |\n            ${accelerator.preamble}\n" \
+	"            vllm serve /model-cache/$MODEL_PATH \\\n"              \
+	"            --block-size $VLLM_BLOCK_SIZE \\\n"                    \
+	"            --max-num-seqs $VLLM_MAX_NUM_SEQ \\\n"                 \
+	"            --data-parallel-size $((LWS_GROUP_SIZE * "             \
+	"DP_SIZE_LOCAL)) \\\n"                                              \
+	"            --tensor-parallel-size $TP_SIZE\n"
+
+/* Two pools, of which one is sized by its group. */
+static void pools_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  HEAD "    modelservice:\n      prefill:\n        enabled: true\n"
+		       "        replicas: 3\n        vllm:\n" COMMAND
+		       "        parallelism:\n          tensor: 1\n"
+		       "    decode:\n      replicas: 1\n      vllm:\n" COMMAND
+		       "      parallelism:\n        tensor: 2\n"
+		       "        dataLocal: 4\n        workers: 2\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "disaggregated", "on");
+	expect(&s, "prefill_tp", "1");
+	expect(&s, "prefill_gpus", "3");
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "19"); /* 3 and 2 x 4 x 2 */
+	expect(&s, "kv_block", "32");
+}
+
+/* A pool without a command of its own has the chart's; one that is off has none. */
+static void absent_commands_are_the_charts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  HEAD "    modelservice:\n      prefill:\n        enabled: false\n"
+		       "      decode:\n        replicas: 2\n"
+		       "        parallelism:\n          tensor: 4\n",
+		  &s);
+	expect(&s, "disaggregated", "off");
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "8");
+	read_good("vllm",
+		  HEAD "    standalone:\n      enabled: true\n      vllm:\n" COMMAND
+		       "      parallelism:\n        tensor: 2\n"
+		       "    modelservice:\n      enabled: false\n",
+		  &s);
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "2");
+	read_refused("vllm",
+		     "scenario:\n  - name: a\n    common:\n      x:\n"
+		     "        huggingfaceId: b\n",
+		     "no command starts a server");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pools_are_read),
+		cmocka_unit_test(absent_commands_are_the_charts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
