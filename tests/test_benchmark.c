@@ -1,4 +1,5 @@
-/* test_benchmark.c - scenarios of llm-d's benchmark as servers. */
+/* test_benchmark.c - scenarios of llm-d's benchmark, and values of its charts, as
+ * servers. */
 #include <string.h>
 
 #include "tests/support/close.h"
@@ -68,11 +69,28 @@ static void absent_commands_are_the_charts(void **state)
 		     "no command starts a server");
 }
 
+/* A chart's place of the model may be made of its name. */
+static void a_name_fills_its_place(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "modelArtifacts:\n  name: facebook/opt-125m\n"
+		  "  uri: hf://\"{{ .Values.modelArtifacts.name }}\"\ndecode:\n"
+		  "  replicas: 2\n  containers:\n  - name: vllm\n"
+		  "    image: ghcr.io/llm-d/llm-d:v0.2\n    modelCommand: vllmServe\n",
+		  &s);
+	assert_string_equal(s.model.name, "opt-125m");
+	expect(&s, "gpus", "2");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_are_read),
 		cmocka_unit_test(absent_commands_are_the_charts),
+		cmocka_unit_test(a_name_fills_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

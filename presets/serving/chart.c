@@ -21,6 +21,9 @@ const char *chart_model(const struct node *root)
 			   *uri = scalar_of(artifacts, "uri");
 		const char *path = uri ? strstr(uri, "://") : NULL;
 
+		/* "hf://{{ .Values.modelArtifacts.name }}" */
+		if (uri && name && strstr(uri, "{{"))
+			return name;
 		if (uri && strncmp(uri, "hf://", 5) == 0)
 			return uri + 5;
 		if (name || path)
