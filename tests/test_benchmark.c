@@ -85,12 +85,33 @@ static void a_name_fills_its_place(void **state)
 	expect(&s, "gpus", "2");
 }
 
+/* What a chart makes has its pools in labels. */
+static void labels_name_roles(void **state)
+{
+#define DEPLOYMENT(role, tp)                                                           \
+	"---\napiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 1\n"           \
+	"  template:\n    metadata:\n      labels:\n        llm-d.ai/role: " role "\n" \
+	"    spec:\n      containers:\n      - name: vllm\n"                           \
+	"        command: [vllm, serve]\n"                                             \
+	"        args: [Qwen/Qwen3-8B, --tensor-parallel-size, \"" tp "\"]\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm", DEPLOYMENT("decode", "2") DEPLOYMENT("prefill", "1"), &s);
+	expect(&s, "disaggregated", "on");
+	expect(&s, "tp", "2");
+	expect(&s, "prefill_tp", "1");
+	expect(&s, "gpus", "3");
+#undef DEPLOYMENT
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_are_read),
 		cmocka_unit_test(absent_commands_are_the_charts),
 		cmocka_unit_test(a_name_fills_its_place),
+		cmocka_unit_test(labels_name_roles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,16 @@ const char *chart_model(const struct node *root)
 	return NULL;
 }
 
+const char *chart_role(const struct node *node)
+{
+	static const char *const path[] = { "spec", "template", "metadata", "labels" };
+	const char *kind = scalar_of(node, "subComponentType");
+
+	for (size_t i = 0; !kind && node && i < sizeof path / sizeof path[0]; i++)
+		node = node->kind == NODE_MAP ? node_get(node, path[i]) : NULL;
+	return kind ? kind : scalar_of(node, "llm-d.ai/role");
+}
+
 const struct node *chart_main(const struct node *workload)
 {
 	const struct node *template = node_get(workload, "template");

@@ -12,6 +12,8 @@ const char *scalar_of(const struct node *map, const char *key);
 /* "hf://Qwen/Qwen3-32B" or "pvc://volume/models/Qwen3-32B" of a chart's modelArtifacts;
  * NULL: it has none. */
 const char *chart_model(const struct node *root);
+/* The word for what a service of a graph, or a deployment of llm-d's, does; NULL. */
+const char *chart_role(const struct node *node);
 /* The container whose words and environment KServe gives to vLLM; NULL: none. */
 const struct node *chart_main(const struct node *workload);
 /* What spec.predictor.model of KServe's InferenceService serves by vLLM; NULL where its

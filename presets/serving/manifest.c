@@ -316,7 +316,7 @@ static bool says(const char *text, const char *word)
 
 static enum role role_of(const struct node *node, enum role around)
 {
-	const char *kind = scalar_of(node, "subComponentType");
+	const char *kind = chart_role(node);
 
 	if (says(kind, "prefill") || says(node->key, "prefill"))
 		return ROLE_PREFILL;
@@ -328,7 +328,8 @@ static enum role role_of(const struct node *node, enum role around)
 /* Whether anything here only prefills. */
 static bool has_pools(const struct node *node)
 {
-	if (says(node->key, "prefill") && node->kind == NODE_MAP)
+	if (node->kind == NODE_MAP &&
+	    (says(node->key, "prefill") || says(chart_role(node), "prefill")))
 		return true;
 	for (const struct node *child = node->child; child; child = child->next)
 		if (has_pools(child))
