@@ -133,9 +133,27 @@ static void which_recipe_has_to_be_said(void **state)
 		     "no model 'a/Zz-9B'");
 }
 
+/* Types are PyTorch's in Python, and a text is none. */
+static void types_are_torchs(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good(
+		"megatron",
+		"import torch\ncfg.model.num_layers = 4\ncfg.model.hidden_size = 512\n"
+		"cfg.model.num_attention_heads = 8\n"
+		"cfg.optimizer.use_precision_aware_optimizer = True\n"
+		"cfg.optimizer.exp_avg_dtype = torch.bfloat16\n"
+		"cfg.optimizer.exp_avg_sq_dtype = torch.bfloat16\n",
+		&s);
+	expect(&s, "optimizer", "adamw-bf16");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(types_are_torchs),
 		cmocka_unit_test(a_recipe_is_read),
 		cmocka_unit_test(finetuning_has_adapters),
 		cmocka_unit_test(a_recipe_starts_from_another),

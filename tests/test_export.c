@@ -197,7 +197,7 @@ static void test_megatron_picks(void **state)
 
 /* The shapes of all shipped models. What Megatron has no words for (norms behind
  * sub-layers, relative positions, several kinds of attention) is under 9 %, but for
- * attention of another kind, which is said. */
+ * attention of another kind, which is said, and heads that a small Mamba-1 has not. */
 static void test_megatron_models(void **state)
 {
 	const struct preset *list;
@@ -219,8 +219,9 @@ static void test_megatron_models(void **state)
 					     strstr(text, "short convolution") ||
 					     strstr(text, "state spaces beside")
 				     ? 1
-			     : strstr(text, "not representable") ? 0.09
-								 : 1e-4);
+			     : strstr(text, "written as Mamba-2") ? 0.3
+			     : strstr(text, "not representable")  ? 0.09
+								  : 1e-4);
 		free(text);
 	}
 }

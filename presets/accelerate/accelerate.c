@@ -40,6 +40,7 @@ static const char *const others[] = {
 	FSDP "sharding_strategy",
 	FSDP "reshard_after_forward",
 	FSDP "offload_params",
+	FSDP "auto_wrap_policy",
 	PARALLEL "dp_replicate_size",
 	PARALLEL "dp_shard_size",
 	"use_parallelism_config",
@@ -247,6 +248,8 @@ static void add_sharding(struct entries *e, const struct scenario *s,
 	}
 	entries_add(e, "distributed_type", "FSDP", true);
 	entries_add(e, FSDP "version", "2", false);
+	/* each layer by itself: an absent policy gathers the whole model at once */
+	entries_add(e, FSDP "auto_wrap_policy", "TRANSFORMER_BASED_WRAP", true);
 	/* FSDP2 has this in place of a strategy */
 	entries_add(e, FSDP "reshard_after_forward", whole ? "true" : "false", false);
 }

@@ -96,6 +96,40 @@ static void put_words(struct export_out *out, const char *value)
 	fputc(']', out->body);
 }
 
+/* Megatron's words for types are PyTorch's by other names
+ * (megatron/training/arguments.py, dtype_map). */
+static const struct {
+	const char *word, *type;
+} types[] = {
+	{ "bf16", "bfloat16" },
+	{ "fp16", "float16" },
+	{ "fp32", "float32" },
+	{ "fp8", "uint8" },
+};
+
+/* What a field that takes a type has for the word of a flag; NULL: it takes none. */
+static const char *bridge_type(const char *flag, const char *value)
+{
+	size_t length = strlen(flag);
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (length > 6 && strcmp(flag + length - 6, "-dtype") == 0 &&
+		    strcmp(types[i].word, value) == 0)
+			return types[i].type;
+	return NULL;
+}
+
+/* "torch.bfloat16" as the word of a flag. */
+static const char *word_of_type(const char *value)
+{
+	if (strncmp(value, "torch.", 6) != 0)
+		return value;
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(types[i].type, value + 6) == 0)
+			return types[i].word;
+	return value + 6;
+}
+
 static void put_field(struct export_out *out, const char *flag, const char *value)
 {
 	const char *field = NULL, *fixed = NULL;
@@ -122,6 +156,8 @@ static void put_field(struct export_out *out, const char *flag, const char *valu
 		export_unsaid(out, "positions", "none; the default of the model stays");
 		return;
 	}
+	if (strcmp(flag, "exp-avg-dtype") == 0)
+		fputs("import torch\n", out->body);
 	fprintf(out->body, "cfg.%s", field ? field : "model.");
 	for (const char *c = field ? "" : flag; *c != '\0'; c++)
 		fputc(*c == '-' ? '_' : *c, out->body);
@@ -133,6 +169,8 @@ static void put_field(struct export_out *out, const char *flag, const char *valu
 		put_words(out, value);
 	else if (strcmp(flag, "window-size") == 0)
 		fprintf(out->body, "(%s)", value);
+	else if (bridge_type(flag, value))
+		fprintf(out->body, "torch.%s", bridge_type(flag, value));
 	else
 		put_value(out, value);
 	fputc('\n', out->body);
@@ -227,7 +265,7 @@ bool bridge_add_field(struct arguments *arguments, const char *field, const char
 	const char *flag = strrchr(field, '.');
 	bool off = strcmp(value, "False") == 0 || strcmp(value, "false") == 0;
 
-	value += strncmp(value, "torch.", 6) == 0 ? 6 : 0;
+	value = word_of_type(value);
 	if (strcmp(value, "None") == 0 || strcmp(value, "null") == 0)
 		return true;
 	if (strcmp(field, "model.activation_func") == 0 &&

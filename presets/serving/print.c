@@ -225,3 +225,13 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 	if (tool->later && w->spread->nodes > 1)
 		fputs(" \\\n  ${LATER}", stream);
 }
+
+void write_without(const struct tool_writer *w, const char *key)
+{
+	int kept = 0;
+
+	for (int i = 0; i < w->flags->count; i++)
+		if (strcmp(w->flags->item[i].key, key) != 0)
+			w->flags->item[kept++] = w->flags->item[i];
+	w->flags->count = kept;
+}

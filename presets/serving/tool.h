@@ -197,6 +197,8 @@ void write_adapters(const struct tool_writer *w, const char *count,
 		    const int64_t *ranks);
 void write_flag(const struct tool_writer *w, const char *key, const char *value);
 void write_count(const struct tool_writer *w, const char *key, int64_t value);
+/* As if nothing had been written for this key. */
+void write_without(const struct tool_writer *w, const char *key);
 /* One that a flag of the file it was read from goes before. */
 void write_default(const struct tool_writer *w, const char *key, const char *value);
 /* The tool's word for the precision (words as in struct mapping), the dtype for

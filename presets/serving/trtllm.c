@@ -340,6 +340,21 @@ static void write_graphs(const struct tool_writer *w)
 		write_count(w, "cuda_graph_config.max_batch_size", (int64_t)batch);
 }
 
+/* A power of two (cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp), and of what the
+ * paged kernels are built for
+ * (cpp/tensorrt_llm/kernels/decoderMaskedMultiheadAttention).
+ */
+static void settle_block(const struct tool_writer *w)
+{
+	int64_t block = w->scenario->plan.serving.kv_block;
+
+	if (block >= 16 && (block & (block - 1)) == 0)
+		return;
+	write_without(w, "kv_cache_config.tokens_per_block");
+	write_unsaid(w, "kv_block", "%lld; TensorRT-LLM has powers of two from 16",
+		     (long long)block);
+}
+
 static void write_ranks(const struct tool_writer *w, int64_t ranks)
 {
 	int64_t node = w->scenario->cluster.gpus_per_node;
@@ -372,6 +387,7 @@ static void write_plan(const struct tool_writer *w)
 		write_count(w, slots_key,
 			    w->scenario->model.moe.experts + v->redundant_experts);
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
+	settle_block(w);
 	write_drafts(w);
 	write_lora(w);
 	write_graphs(w);

@@ -298,14 +298,10 @@ static void write_drafts(const struct tool_writer *w)
 static void settle_block(const struct tool_writer *w)
 {
 	int64_t block = w->scenario->plan.serving.kv_block;
-	int kept = 0;
 
 	if (block % 16 == 0)
 		return;
-	for (int i = 0; i < w->flags->count; i++)
-		if (strcmp(w->flags->item[i].key, "block-size") != 0)
-			w->flags->item[kept++] = w->flags->item[i];
-	w->flags->count = kept;
+	write_without(w, "block-size");
 	write_unsaid(w, "kv_block", "%lld; vLLM has multiples of 16", (long long)block);
 }
 

@@ -190,6 +190,9 @@ static bool is_type(const char *type, const char *word)
 		return is_number(word, false);
 	if (strcmp(type, "bool") == 0 || strcmp(type, "bool?") == 0)
 		return is_bool(word);
+	/* in Python, where a text would be another type */
+	if (strcmp(type, "dtype") == 0)
+		return begins(word, "torch.");
 	return true;
 }
 
