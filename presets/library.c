@@ -103,11 +103,12 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 const char *library_machine(const char *word)
 {
 	static const char *const machines[][2] = {
-		{ "h100", "dgx-h100" },     { "h200", "dgx-h200" },
-		{ "b200", "dgx-b200" },     { "b300", "dgx-b300" },
-		{ "gb200", "gb200-nvl72" }, { "gb300", "gb300-nvl72" },
-		{ "mi300x", "mi300x" },     { "mi325x", "mi325x" },
-		{ "mi350x", "mi350x" },     { "mi355x", "mi355x" },
+		{ "h100", "dgx-h100" },      { "h200", "dgx-h200" },
+		{ "b200", "dgx-b200" },      { "b300", "dgx-b300" },
+		{ "gb200", "gb200-nvl72" },  { "gb300", "gb300-nvl72" },
+		{ "mi300x", "mi300x" },      { "mi325x", "mi325x" },
+		{ "mi350x", "mi350x" },      { "mi355x", "mi355x" },
+		{ "ascend", "ascend-910b" },
 	};
 
 	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)

@@ -390,7 +390,6 @@ static void loops_that_count(void **state)
 		{ "for ((i=1; i<=2; i++)); do TP=$((TP * 2)); done\n", "4" },
 		{ "for (( i = 8; i > 0; i -= 4 )); do\n  TP=$i\ndone\n", "4" },
 		{ "for ((i=0; i<$TP; ++i))\ndo\n  TP=2\ndone\n", "2" },
-		/* of none of its rounds, and of one that can't be counted */
 		{ "for ((i=0; i<0; i++)); do TP=8; done\n", "1" },
 		{ "for ((i=0; i<${#NODES}; i=i*2)); do TP=2; done\n", "2" },
 	};
@@ -459,8 +458,22 @@ static void script_in_quotes(void **state)
 		  "export TP=4 NAME=Qwen/Qwen3-8B\n"
 		  "srun bash -c 'vllm serve $NAME --tensor-parallel-size $TP'\n",
 		  &s);
-	assert_string_equal(s.model.name, "qwen3-8b");
 	expect(&s, "tp", "4");
+}
+
+/* A script with the environment of Ascend's toolkit runs on it. */
+static void environments_name_machines(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "source /usr/local/Ascend/ascend-toolkit/set_env.sh\nTP=8\n"
+		  "LAYERS=4\n" FLAGS,
+		  &s);
+	assert_string_equal(s.cluster.name, "ascend-910b");
+	read_good("megatron", "export HCCL_IF_BASE_PORT=1 TP=8\nLAYERS=4\n" FLAGS, &s);
+	assert_string_equal(s.cluster.name, "ascend-910b");
 }
 
 int main(void)
@@ -480,6 +493,7 @@ int main(void)
 		cmocka_unit_test(loops_that_count),
 		cmocka_unit_test(echoed_words),
 		cmocka_unit_test(script_in_quotes),
+		cmocka_unit_test(environments_name_machines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,6 @@ static const char *const others[] = {
 	FSDP "sharding_strategy",
 	FSDP "reshard_after_forward",
 	FSDP "offload_params",
-	FSDP "auto_wrap_policy",
 	PARALLEL "dp_replicate_size",
 	PARALLEL "dp_shard_size",
 	"use_parallelism_config",

@@ -62,6 +62,8 @@ static bool see_command(void *context, const struct shell_word *words, int count
 
 	if (launch->line == 0 && !look_inside(launch, words, count))
 		launch->full = true;
+	if (count > 1 && strstr(words[1].text, "/Ascend/ascend-toolkit/"))
+		launch->arguments->machine = "ascend";
 	if (flags <= launch->flags)
 		return true;
 	copy = malloc((size_t)count * sizeof *copy);
@@ -282,6 +284,15 @@ static void see_begin(void *context, const struct shell *shell)
 	((struct launch *)context)->shell = shell;
 }
 
+/* HCCL_CONNECT_TIMEOUT and the like are of Ascend's library alone. */
+static void note_machine(const struct shell *shell)
+{
+	for (int i = 0; i < shell->variables; i++)
+		if (strncmp(shell->variable[i].name, "HCCL_", 5) == 0 ||
+		    strncmp(shell->variable[i].name, "ASCEND_", 7) == 0)
+			shell->arguments->machine = "ascend";
+}
+
 static bool see_end(void *context, const struct shell *shell)
 {
 	struct launch *launch = context;
@@ -293,6 +304,7 @@ static bool see_end(void *context, const struct shell *shell)
 	launch->arguments->loop = launch->loop;
 	if (good)
 		note_world(shell);
+	note_machine(shell);
 	if (good)
 		note_missing(shell);
 	good = good && note_swift(launch, shell);

@@ -284,12 +284,14 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 	return true;
 }
 
-/* What the name of a recipe in Python says of the machine; DGX H100 without. */
+/* What the name of a recipe in Python, or the environment of a script, says of the
+ * machine; DGX H100 without. */
 static bool read_machine(const struct arguments *arguments, struct scenario *out,
 			 struct import_report *report, struct error *error)
 {
 	const struct argument *a = arguments_find(arguments, "bridge-machine");
-	const char *name = a ? library_machine(a->value) : NULL;
+	const char *word = a ? a->value : arguments->machine;
+	const char *name = word ? library_machine(word) : NULL;
 
 	if (!library_cluster(&out->cluster, name ? name : "dgx-h100", error))
 		return false;

@@ -29,6 +29,7 @@ struct arguments {
 	struct argument *item;
 	int64_t world; /* GPUs, from the launcher or the batch header; 0 = not said */
 	int64_t nodes, per_node;
+	const char *machine;       /* whose environment a script takes, NULL */
 	struct text_block *blocks; /* owns all strings */
 	size_t bytes;
 	char file[256];
