@@ -61,6 +61,14 @@ void report_start(cJSON *root, const struct start *start,
 		add_knob(object, scenario, start->choice[i]);
 }
 
+void report_idle(cJSON *root, const struct knob *const knobs[], int count)
+{
+	cJSON *list = count > 0 ? cJSON_AddArrayToObject(root, "without_effect") : NULL;
+
+	for (int i = 0; i < count; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(knobs[i]->key));
+}
+
 cJSON *report_nearest(const struct finding *finding)
 {
 	cJSON *object = cJSON_CreateObject(), *list;

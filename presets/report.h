@@ -96,6 +96,9 @@ struct cJSON *report_nearest(const struct finding *finding);
 /* Adds `assumed`: what a start chose, by key; empty where nothing was. */
 void report_start(struct cJSON *root, const struct start *start,
 		  const struct scenario *scenario);
+/* Adds `without_effect`: knobs that were given and move nothing; nothing without any.
+ */
+void report_idle(struct cJSON *root, const struct knob *const knobs[], int count);
 /* Adds `simulation`: what became of the requests of a server, by `eval --simulate`. */
 void report_simulation(struct cJSON *root, const struct scenario *scenario,
 		       const struct request_log *log, const struct queue_result *result,

@@ -87,7 +87,8 @@ static const struct output {
 	bool estimate; /* the members of a scenario's estimate too */
 	bool closed;   /* no other keys */
 } outputs[] = {
-	{ "eval", "one estimate: shardscope eval --json", "~assumed:o", true, false },
+	{ "eval", "one estimate: shardscope eval --json",
+	  "~assumed:o ~without_effect:[text]", true, false },
 	{ "check", "all problems of a plan: shardscope check --json",
 	  "ok:b smallest_gpus:@gpus assumed:o", true, false },
 	{ "sweep", "one line of shardscope sweep --json", "", true, false },

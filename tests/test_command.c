@@ -153,6 +153,8 @@ static void test_idle_options_are_told(void **state)
 	run_check("eval llama3-70b-64-h100 --fsdp_prefetch 3 --imbalance 2", 0,
 		  "given, but without effect in this plan: fsdp_prefetch, imbalance\n",
 		  NULL);
+	run_check("eval llama3-70b-64-h100 --json --fsdp_prefetch 3", 0,
+		  "\"without_effect\":\t[\"fsdp_prefetch\"]", NULL);
 	for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
 		struct ran ran = run(silent[i]);
 

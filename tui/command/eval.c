@@ -368,25 +368,35 @@ static bool is_named(const struct findings *problems, const struct knob *knob)
 }
 
 /* Options that were given and move nothing here, as fsdp_prefetch without FSDP; those
- * that say what is so anyway are left out. */
-static void print_idle(const struct asked *asked, const struct scenario *s,
-		       const struct findings *problems)
+ * that say what is so anyway are left out. Returns how many. */
+static int list_idle(const struct asked *asked, const struct scenario *s,
+		     const struct findings *problems, const struct knob *idle[])
 {
 	struct scenario usual = *s;
-	int told = 0;
+	int count = 0;
 
 	scenario_defaults(&usual);
 	for (int i = 0; i < asked->givens; i++) {
 		const struct knob *knob = asked->given[i];
 
-		if (knob_applies(s, knob) || knob_same(s, &usual, knob) ||
-		    is_named(problems, knob))
-			continue;
-		printf("%s%s",
-		       told++ ? ", " : "given, but without effect in this plan: ",
-		       knob->key);
+		if (!knob_applies(s, knob) && !knob_same(s, &usual, knob) &&
+		    !is_named(problems, knob))
+			idle[count++] = knob;
 	}
-	if (told)
+	return count;
+}
+
+static void print_idle(const struct asked *asked, const struct scenario *s,
+		       const struct findings *problems)
+{
+	const struct knob *idle[MAX_GIVEN];
+	int count = list_idle(asked, s, problems, idle);
+
+	for (int i = 0; i < count; i++)
+		printf("%s%s",
+		       i > 0 ? ", " : "given, but without effect in this plan: ",
+		       idle[i]->key);
+	if (count > 0)
 		putchar('\n');
 }
 
@@ -417,12 +427,14 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 static int print_eval(const struct scenario *s, const struct estimate *e,
 		      const struct asked *asked)
 {
+	const struct knob *idle[MAX_GIVEN];
 	struct cJSON *root;
 	char *text;
 
 	if (asked->json) {
 		root = report_object(s, e);
 		report_start(root, &asked->start, s);
+		report_idle(root, idle, list_idle(asked, s, &e->problems, idle));
 		if (asked->simulation.done)
 			report_simulation(root, s, &asked->simulation.log,
 					  &asked->simulation.result,
