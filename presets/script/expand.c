@@ -187,6 +187,15 @@ static bool put_special(struct shell *shell, struct builder *b, struct command *
 	return true;
 }
 
+/* Between [[ and ]] no word is split, and an empty one is there. */
+static bool is_in_test(const struct command *command)
+{
+	for (int i = 0; i < command->count && i < 2; i++)
+		if (strcmp(command->word[i].text, "[[") == 0)
+			return true;
+	return false;
+}
+
 /* At the character behind '$'. */
 void shell_dollar(struct shell *shell, struct builder *b, struct command *command,
 		  bool quoted)
@@ -195,6 +204,10 @@ void shell_dollar(struct shell *shell, struct builder *b, struct command *comman
 	const struct shell_word *words;
 	int count;
 
+	if (!quoted && is_in_test(command)) {
+		shell_put(shell, b, "", 0);
+		quoted = true;
+	}
 	if (name < shell->stop && *name == '{') {
 		shell->at++;
 		shell_braces(shell, b, command, quoted);

@@ -114,8 +114,10 @@ static enum truth compared(const struct test *t, const struct shell_word *left,
 		return numbers(left, op, right);
 	if (left->unknown || right->unknown)
 		return TRUTH_UNKNOWN;
-	if (op[0] == '<' || op[0] == '>')
-		return known((strcmp(left->text, right->text) < 0) == (op[0] == '<'));
+	if (op[0] == '<')
+		return known(strcmp(left->text, right->text) < 0);
+	if (op[0] == '>')
+		return known(strcmp(left->text, right->text) > 0);
 	if (strcmp(op, "=~") == 0)
 		return regular(left->text, right->text);
 	same = known(t->patterns ? shell_matches(right->text, left->text)
@@ -231,6 +233,16 @@ static enum truth either(struct test *t)
 	return value;
 }
 
+/* Of [ ]: of four words the first of which is "!" the other three are one question
+ * (POSIX, test: 4 arguments). */
+static enum truth plain(struct test *t)
+{
+	if (t->count != 4 || strcmp(t->word[0].text, "!") != 0)
+		return either(t);
+	t->at++;
+	return opposite(either(t));
+}
+
 bool shell_test(const struct shell *shell, const struct shell_word *words, int count,
 		enum truth *out)
 {
@@ -252,13 +264,16 @@ bool shell_test(const struct shell *shell, const struct shell_word *words, int c
 		t.patterns = i == 1;
 		if (t.count > 0 && strcmp(words[count - 1].text, ends[i][1]) == 0)
 			t.count--;
-		*out = t.count > 0 ? either(&t) : TRUTH_NO;
+		if (t.count == 0)
+			*out = TRUTH_NO;
+		else
+			*out = t.patterns ? either(&t) : plain(&t);
 		*out = t.broken || t.at < t.count ? TRUTH_NO : *out;
 		return true;
 	}
 	if (strcmp(name, "test") != 0)
 		return false;
-	*out = t.count > 0 ? either(&t) : TRUTH_NO;
+	*out = t.count > 0 ? plain(&t) : TRUTH_NO;
 	*out = t.broken || t.at < t.count ? TRUTH_NO : *out;
 	return true;
 }
