@@ -12,6 +12,7 @@
 #include "presets/folder.h"
 #include "presets/scenario_file.h"
 #include "presets/share.h"
+#include "presets/stream.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
@@ -436,6 +437,45 @@ static void test_the_command_plays(void **state)
 	run_check(command, 0, "| 1 | berta | 100.0 % |", NULL);
 }
 
+#define HEAD                                                                   \
+	"format: 1\ntitle: A\ngoal: B\nhint: C\nsource: D, arXiv 1811.06965\n" \
+	"aim: step\n"
+
+/* A file anywhere is one, by its path, and is called after it; one that can't be read
+ * is said with its line. */
+static void test_a_file_of_ones_own(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} broken[] = {
+		{ "- a list\n", "a challenge is a mapping" },
+		{ HEAD "scenario: plan\n", "or a script" },
+		{ HEAD "scenario: {plan: llama3-8b-8-h100, tp: many}\n", "own.yaml:7" },
+	};
+	char command[256], path[160];
+	size_t length;
+	char *text = stream_read_file("presets/challenges/small-bubble.yaml", 1 << 16,
+				      &length, NULL);
+
+	(void)state;
+	assert_non_null(text);
+	snprintf(path, sizeof path, "%s/own.yaml", home);
+	assert_true(file_save(path, text, length, NULL));
+	free(text);
+	snprintf(command, sizeof command, "challenge %s", path);
+	run_check(command, 0, "Fill the pipeline", NULL);
+	snprintf(command, sizeof command, "challenge %s --pp 3", path);
+	run_check(command, 1, "pp is locked at 8", NULL);
+	for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+		assert_true(
+			file_save(path, broken[i].text, strlen(broken[i].text), NULL));
+		snprintf(command, sizeof command, "challenge %s", path);
+		run_check(command, 2, NULL, broken[i].said);
+	}
+	snprintf(command, sizeof command, "challenge %s/none.yaml", home);
+	run_check(command, 2, NULL, "none.yaml");
+}
+
 /* The script of the challenge, mended by hand, is an answer too. */
 static void test_a_mended_script_counts(void **state)
 {
@@ -506,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_words_that_are_none_are_refused),
 		cmocka_unit_test(test_the_leaderboard_believes_nobody),
 		cmocka_unit_test(test_the_command_plays),
+		cmocka_unit_test(test_a_file_of_ones_own),
 		cmocka_unit_test(test_a_mended_script_counts),
 	};
 

@@ -248,6 +248,19 @@ static void test_a_good_lesson_is_good(void **state)
 	assert_string_equal(found_in("Why?", "Why?", 100), "");
 }
 
+#define ASKED                                                       \
+	"    ask:\n"                                                \
+	"      question: What share is bubble with half of them?\n" \
+	"      value: bubble_ratio\n      unit: percent\n"          \
+	"      tolerance: 4 points\n"                               \
+	"      expect: (pp - 1) / (micro_batches + pp - 1)\n"       \
+	"      within: 5 points\n"
+#define LAST "because: So.}\n"
+#define THEN(goal, turn)                                     \
+	"  - text: Now you.\n    goal: " goal                \
+	"\n    unlock: [pp, gbs, tp]\n    hints: [A., B.]\n" \
+	"    turn: " turn "\n    reveal: So it is.\n"
+
 static void test_checks_find_what_is_wrong(void **state)
 {
 	static const struct {
@@ -277,13 +290,27 @@ static void test_checks_find_what_is_wrong(void **state)
 		{ "\"Huang et al. 2019, arXiv 1811.06965\"", "", "no source" },
 		{ "view: timeline\n", "view: timeline\n    explain: bubble\n",
 		  "no number 'bubble'" },
+		{ "and {pp} stages", "and [nonsense]", "no word of the glossary" },
+		{ "    why: {question: Why?, choices: [Less., More.], right: 2, because: "
+		  "So.}\n",
+		  "", "no step asks why" },
+		{ ASKED,
+		  "    goal: micro_batches < before.micro_batches\n    unlock: [gbs]\n",
+		  "no step asks anything" },
+		/* a goal is not met before, and by the turn */
+		{ LAST, LAST THEN("pp > 1", "{pp: 8}"), "met before the turn" },
+		{ LAST, LAST THEN("pp > 4", "{gbs: 32}"), "does not reach the goal" },
+		{ LAST, LAST THEN("stags > 4", "{pp: 8}"), "goal: no such symbol" },
+		{ LAST, LAST THEN("pp > 4", "{tp: 3}"), "not legal" },
+		{ LAST, LAST THEN("pp > 4", "{pp: 8}"), "" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		const char *said = found_in(cases[i].from, cases[i].to, 100);
 
-		if (!strstr(said, cases[i].said))
+		if (!strstr(said, cases[i].said) ||
+		    (cases[i].said[0] == '\0' && said[0] != '\0'))
 			fail_msg("'%s' to '%s': '%s'", cases[i].from, cases[i].to,
 				 said);
 	}

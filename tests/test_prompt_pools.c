@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "engine/serve/pass.h"
+#include "engine/serve/pass_table.h"
 #include "engine/serve/serve.h"
+#include "engine/serve/serve_parts.h"
 #include "engine/serve/simulate.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -90,6 +92,35 @@ static void the_simulation_waits_as_long(void **state)
 	free(arena.base);
 	assert_close(result.ttft.mean, now.serving.ttft_seconds, 0.12);
 	assert_close(result.tpot.mean, now.serving.tpot_seconds, 0.05);
+}
+
+/* The simulation takes a pass in which some copies have prompts for one between those
+ * of one copy and of all: each copy more adds as much. One alone is priced as such. */
+static void each_copy_more_adds_as_much(void **state)
+{
+	static struct serving_run run;
+	static struct pass_table table;
+	double before = 0, each = 0;
+	struct scenario s;
+
+	(void)state;
+	begin(&s, pools, POOLS);
+	assert_true(run_open(&s, &run));
+	pass_table_open(&table, run_prompts(&run));
+	for (int copies = 1; copies <= 8; copies++) {
+		struct queue_pass pass = { .prompt_tokens = 3000,
+					   .prompt_context = 1500,
+					   .prompts = 1,
+					   .copies = copies };
+		double seconds = pass_table_seconds(&table, &pass).busy;
+
+		if (copies == 2)
+			each = seconds - before;
+		if (copies > 1)
+			assert_close(seconds - before, each, 1e-6);
+		before = seconds;
+	}
+	assert_true(each > 0);
 }
 
 /* Experts get the tokens of the copies that have any. */
@@ -210,6 +241,7 @@ int main(void)
 		cmocka_unit_test(who_decodes_is_full_while_others_wait),
 		cmocka_unit_test(room_for_all_leaves_nobody_elsewhere),
 		cmocka_unit_test(the_simulation_waits_as_long),
+		cmocka_unit_test(each_copy_more_adds_as_much),
 		cmocka_unit_test(idle_copies_send_nothing_to_the_experts),
 		cmocka_unit_test(stages_share_a_pass),
 		cmocka_unit_test(copies_wait_until_each_has_a_prompt),
