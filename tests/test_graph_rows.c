@@ -44,7 +44,7 @@ static void twist(void)
 	p->fp4_squares = next(2);
 	p->lora_rank = next(3) ? 0 : 8;
 	p->lora_targets = (int)next(2);
-	p->frozen_format = (int)next(FROZEN_FORMAT_COUNT);
+	p->frozen_format = (int)next(FROZEN_NF4 + 1);
 	p->grouped_gemm = next(3) != 0;
 	p->router_fusion = next(2);
 	p->scale_fusion = (int)next(SCALES_COUNT);

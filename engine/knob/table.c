@@ -275,10 +275,13 @@ static bool is_fp8(const struct scenario *s)
 	return s->plan.precision == PRECISION_FP8;
 }
 
-/* What a stack hides behind computing: nothing, where its share is 0. */
+/* What a stack hides behind computing: nothing, where its share is 0. The ranks that
+ * share an expert exchange rows as those do that share a layer. */
 static bool hides_tp(const struct scenario *s)
 {
-	return has_tp(s) && s->stack.tp_overlap > 0;
+	bool shares = has_tp(s) || (has_experts(s) && s->plan.etp > 1);
+
+	return shares && s->stack.tp_overlap > 0;
 }
 
 static bool hides_ep(const struct scenario *s)
@@ -286,12 +289,14 @@ static bool hides_ep(const struct scenario *s)
 	return has_ep(s) && (s->plan.mode == MODE_INFERENCE || s->stack.ep_overlap > 0);
 }
 
-/* Experts may be on more ranks than dense layers have copies. */
+/* Experts may be on more ranks than dense layers have copies; and where each stage
+ * holds two copies of the weights, they are summed whatever the ranks. */
 static bool hides_dp(const struct scenario *s)
 {
 	int64_t alone = s->plan.pp * (has_experts(s) ? 1 : s->plan.tp);
+	bool copies = has_pp(s) && schedule_weight_copies(s->plan.schedule) > 1;
 
-	return s->stack.dp_overlap > 0 && s->cluster.gpus > alone;
+	return s->stack.dp_overlap > 0 && (copies || s->cluster.gpus > alone);
 }
 
 static bool hides_sharding(const struct scenario *s)
