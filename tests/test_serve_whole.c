@@ -172,7 +172,7 @@ static void figures_are_of_the_point(void **state)
 		struct point p;
 
 		draw();
-		run_working(&run, &s, &p);
+		run_working(&run, &s, run_in_flight(&run, &s, run_asked(&run, &s)), &p);
 		server_same(&s, "rooms", v->max_concurrency,
 			    run.decode.room * server_copies(&run.decode));
 		server_same(&s, "beyond the room", v->elsewhere,

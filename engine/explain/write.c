@@ -188,7 +188,7 @@ static bool open_server(const struct scenario *s, struct explain_facts *f)
 	run_room(&f->run);
 	for (int i = 0; i < PASS_COUNT; i++)
 		f->pass[i].exists = false;
-	run_working(&f->run, s, &p);
+	run_working(&f->run, s, run_in_flight(&f->run, s, run_asked(&f->run, s)), &p);
 	run_decode_batch(&f->run, p.decoding, &b);
 	price_pass(f, PASS_DECODE, &f->run.decode, &b);
 	if (!f->run.apart && steady_mixed(&f->run.decode, &p, &b) > 0)

@@ -92,24 +92,61 @@ static double meet(const struct work *w, double rate, const struct line_of_promp
 	return out->prefill_seconds + out->begin_seconds + waits + decoding;
 }
 
+/* How many come above n while one of them is here. */
+static double beyond(const struct work *w, double rate, const struct line_of_prompts *q,
+		     const struct arrivals *a, struct point *out)
+{
+	return rate * meet(w, rate, q, a, out) - a->n;
+}
+
+/* The highest rate that keeps fewer than n here, between low and high: where a straight
+ * line between the two says (the Illinois algorithm: Dowell and Jarratt 1971, BIT 11),
+ * and, as even gaps make steps, in the middle where that has not halved what is left.
+ */
+static double rate_of(const struct work *w, double high,
+		      const struct line_of_prompts *q, const struct arrivals *a,
+		      struct point *out)
+{
+	double low = 0, under = -a->n, over = a->n;
+	double exact = high * 0x1p-48, before = INFINITY;
+	int side = 0;
+
+	while (high - low > exact) {
+		double share = -under / (over - under), more, middle;
+
+		if (high - low > before / 2)
+			share = 0.5;
+		before = high - low;
+		middle = low + fmin(fmax(share * (high - low), exact / 2),
+				    high - low - exact / 2);
+		more = beyond(w, middle, q, a, out);
+		if (more < 0) {
+			low = middle;
+			under = more;
+			over /= side < 0 ? 2 : 1;
+			side = -1;
+		} else {
+			high = middle;
+			over = more;
+			under /= side > 0 ? 2 : 1;
+			side = 1;
+		}
+	}
+	return low;
+}
+
 double arrivals_meet(const struct work *w, const struct server *server,
 		     const struct arrivals *a, struct point *out)
 {
 	struct line_of_prompts q = line_of(w, server, a, out);
-	double longest = fmax(q.each, out->added_seconds), low = 0;
+	double longest = fmax(q.each, out->added_seconds), rate = 0;
 	double high = a->n / (out->prefill_seconds + out->begin_seconds + a->alone);
 
 	if (longest > 0)
 		high = fmin(high, (1 - 1e-12) / longest);
-	for (int i = 0; i < 48 && low < high; i++) {
-		double rate = (low + high) / 2;
-
-		if (rate * meet(w, rate, &q, a, out) < a->n)
-			low = rate;
-		else
-			high = rate;
-	}
-	meet(w, low, &q, a, out);
+	if (high > 0)
+		rate = rate_of(w, high, &q, a, out);
+	meet(w, rate, &q, a, out);
 	out->served_seconds = q.each;
-	return 1 + 2 * fmin(q.most, low * left_of_pass(w, &q, low, a->half));
+	return 1 + 2 * fmin(q.most, rate * left_of_pass(w, &q, rate, a->half));
 }

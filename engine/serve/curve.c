@@ -34,6 +34,7 @@ static void point_of(const struct serving_run *run, const struct scenario *s,
 bool serve_held(const struct scenario *s, double requests, struct serve_point *out)
 {
 	struct serving_run run;
+	double most;
 
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return false;
@@ -41,7 +42,8 @@ bool serve_held(const struct scenario *s, double requests, struct serve_point *o
 	if (run.room < 1)
 		return false;
 	/* in two pools more are in flight than have room where they decode */
-	point_of(&run, s, fmin(requests, fmax(run.room, run_in_flight(&run, s))), out);
+	most = fmax(run.room, run_in_flight(&run, s, run_asked(&run, s)));
+	point_of(&run, s, fmin(requests, most), out);
 	return true;
 }
 
@@ -106,7 +108,7 @@ int serve_operators(const struct scenario *s, bool prefill, struct serve_operato
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return 0;
 	run_room(&run);
-	run_working(&run, s, &p);
+	run_working(&run, s, run_in_flight(&run, s, run_asked(&run, s)), &p);
 	if (prefill)
 		run_prompt_batch(&run, &b);
 	else

@@ -71,7 +71,7 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 	run_room(&run);
 	if (run.room < 1)
 		return false;
-	run_working(&run, s, &p);
+	run_working(&run, s, run_in_flight(&run, s, run_asked(&run, s)), &p);
 	each = p.decoding;
 	out->stages = (int)run.decode.context.shape.pp;
 	run_decode_batch(&run, each, &batch);

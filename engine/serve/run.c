@@ -330,9 +330,10 @@ double run_asked(const struct serving_run *run, const struct scenario *s)
 /* Prompts in a pool of their own take no room where others decode: as many more are in
  * flight as fill that while theirs run. From the room upwards, as waiting for prompts
  * grows with them, while what is found decodes within the room. */
-double run_in_flight(const struct serving_run *run, const struct scenario *s)
+double run_in_flight(const struct serving_run *run, const struct scenario *s,
+		     double asked)
 {
-	double asked = run_asked(run, s), found = run->room, next = asked;
+	double found = run->room, next = asked;
 	double more = fmax(0, (double)s->plan.serving.output_len - 1);
 	double room = run->room * (1 + 1e-3); /* as exactly as points are found */
 	struct point p;
@@ -358,10 +359,8 @@ double run_in_flight(const struct serving_run *run, const struct scenario *s)
 }
 
 void run_working(const struct serving_run *run, const struct scenario *s,
-		 struct point *out)
+		 double running, struct point *out)
 {
-	double running = run_in_flight(run, s);
-
 	run_at(run, running, out);
 	if (running >= run->room &&
 	    out->requests_per_second < s->plan.serving.request_rate)

@@ -273,9 +273,9 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	double asked = run_asked(run, s);
 	struct point p;
 
-	v->concurrency = run_in_flight(run, s);
+	v->concurrency = run_in_flight(run, s, asked);
 	v->elsewhere = fmax(0, v->concurrency - run->room);
-	run_working(run, s, &p);
+	run_working(run, s, v->concurrency, &p);
 	take_point(&p, v);
 	if (plan->request_rate > 0 && v->requests_per_second > plan->request_rate)
 		hold_to_rate(plan->request_rate, v);

@@ -176,13 +176,14 @@ bool run_meets(const struct scenario *scenario, const struct point *point);
 /* Requests in flight: those asked for, all that there is room for, or those that the
  * scenario's rate leads to; infinite where even a full cache is too slow for it. */
 double run_asked(const struct serving_run *run, const struct scenario *scenario);
-/* Of them, those that are inside: as many as there is room for, and, where prompts have
- * a pool of their own, whose prompts run or travel meanwhile. */
-double run_in_flight(const struct serving_run *run, const struct scenario *scenario);
-/* The point at which that many run: of those that come at a rate where they fill some
+/* Of `asked` of them, those that are inside: as many as there is room for, and, where
+ * prompts have a pool of their own, whose prompts run or travel meanwhile. */
+double run_in_flight(const struct serving_run *run, const struct scenario *scenario,
+		     double asked);
+/* The point at which so many run: of those that come at a rate where they fill some
  * of the servers some of the time, or that of servers which are always full. */
 void run_working(const struct serving_run *run, const struct scenario *scenario,
-		 struct point *out);
+		 double running, struct point *out);
 /* Where prompts run. */
 const struct server *run_prompts(const struct serving_run *run);
 /* A decode pass of that many requests in one copy of the attention; a pass over one
