@@ -689,6 +689,50 @@ static void arrivals_wait_for_room(void **state)
 		fail_msg("%d of %d are far off, %d wait for room", far, all, wait);
 }
 
+/* Prompts of 46,144 tokens beside outputs of 59, in a pipeline: each pass brings nearly
+ * as many prompts as it carries, so that the series of passes hardly ends. Of more
+ * requests in flight each waits no less, and decodes at a time of the same order. */
+static void a_series_that_hardly_ends_is_no_noise(void **state)
+{
+	static const char *const settings[][2] = {
+		{ "mode", "inference" }, { "gpus", "16" },
+		{ "tp", "2" },           { "pp", "4" },
+		{ "dp_attention", "2" }, { "ep", "4" },
+		{ "prompt", "46144" },   { "output", "59" },
+		{ "precision", "fp8" },
+	};
+	struct serve_point point[24];
+	struct error error;
+	struct scenario s;
+	int count;
+
+	(void)state;
+	if (!scenario_blank(&s, "jamba-1.5-large", "mi355x", "generic", &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		case_set(&s, settings[i][0], settings[i][1]);
+	s.plan.serving.max_batched_tokens = 2048;
+	s.plan.serving.request_rate = 0.575901119;
+	s.plan.serving.arrival_scv = 0.5;
+	s.plan.serving.length_spread = 0.3;
+	s.plan.serving.kv_precision = KV_INT8;
+	s.plan.serving.speculative = SPECULATIVE_DRAFT;
+	s.plan.serving.draft_tokens = 2;
+	s.plan.serving.acceptance = 0.2;
+	s.plan.serving.draft_cost = 0.05;
+	s.plan.precision = PRECISION_INT8;
+	count = serve_curve(&s, point, 24);
+	assert_true(count > 10);
+	for (int i = 1; i < count; i++) {
+		double ratio = point[i].tpot_seconds / point[i - 1].tpot_seconds;
+
+		if (ratio < 0.6)
+			fail_at(&s, "TPOT", point[i].tpot_seconds,
+				point[i - 1].tpot_seconds);
+		assert_true(point[i].ttft_seconds >= point[i - 1].ttft_seconds * 0.6);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -707,6 +751,7 @@ int main(void)
 		cmocka_unit_test(few_tokens_come_no_faster_than_prompts),
 		cmocka_unit_test(arrivals_meet_each_other),
 		cmocka_unit_test(arrivals_wait_for_room),
+		cmocka_unit_test(a_series_that_hardly_ends_is_no_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

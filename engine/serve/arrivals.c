@@ -53,6 +53,9 @@ static double decode_among(const struct work *w, double alone, double grows,
 
 	if (passes <= 0 || grows <= 0)
 		return alone;
+	/* nearer to 1 the terms below are all but alike, and their difference is noise
+	 */
+	grows = fmin(grows, 1 - 1e-5);
 	steady = alone / passes / (1 - grows);
 	return fmin(alone + passes * full,
 		    fmax(alone, passes * steady + (first - steady) * grows *

@@ -519,6 +519,8 @@ static void arrive(const struct loop *l, double rate, const struct point *p,
 	a->behind = 0;
 	sum = a->decoding;
 	if (left > 0 && grown > 0) {
+		/* a series that hardly ends is one that ends late */
+		grown = fmin(grown, 0.99999);
 		all = a->decoding / left / (1 - grown);
 		pass = came(l, rate, a->waits + own + 3 * a->half, a->beside) / rate;
 		/* what is above the steady pass shrinks from pass to pass */
