@@ -733,6 +733,36 @@ static void a_series_that_hardly_ends_is_no_noise(void **state)
 	}
 }
 
+/* Four engines decode one request each, for 0.2 s; of four others that run prompts of
+ * 16,000 tokens several are at work at any time. These take no room where requests
+ * decode, and what comes at half of what both pools give hardly waits for any. */
+static void prompts_take_no_room_where_others_decode(void **state)
+{
+	static const char *const settings[][2] = {
+		{ "mode", "inference" }, { "gpus", "8" },
+		{ "tp", "1" },           { "disaggregated", "on" },
+		{ "prefill_gpus", "4" }, { "prompt", "16000" },
+		{ "output", "32" },      { "max_requests", "1" },
+		{ "request_rate", "4" },
+	};
+	const struct serving_estimate *v = &now.serving;
+	struct queue_result r;
+	struct error error;
+	struct scenario s;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3.1-8b", "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		case_set(&s, settings[i][0], settings[i][1]);
+	serve_estimate(&s, &now);
+	assert_true(now.feasible && isfinite(v->ttft_seconds));
+	simulate(&s, 20000, &r);
+	assert_true(r.running > 4);
+	assert_close(v->concurrency + v->waiting, r.running, 0.25);
+	assert_close(v->ttft_seconds, r.ttft.mean, 0.25);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -752,6 +782,7 @@ int main(void)
 		cmocka_unit_test(arrivals_meet_each_other),
 		cmocka_unit_test(arrivals_wait_for_room),
 		cmocka_unit_test(a_series_that_hardly_ends_is_no_noise),
+		cmocka_unit_test(prompts_take_no_room_where_others_decode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

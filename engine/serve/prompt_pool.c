@@ -37,9 +37,15 @@ struct prompt_pool prompt_pool_open(const struct work *w, const struct server *p
 				    double n)
 {
 	double room = prompts_in_pass(w, prefill);
-	struct prompt_pool p = { .n = n,
+	struct prompt_pool p = { .n = fmax(1, n),
+				 .here = n,
 				 .copies = prefill->context.shape.dp,
-				 .most = fmin(n, room * prefill->context.shape.dp) };
+				 .most = room * prefill->context.shape.dp };
+
+	/* no more than there are come at once; at a rate any number may */
+	if (w->closed)
+		p.most = fmin(p.n, p.most);
+	n = w->closed ? p.n : INFINITY;
 
 	p.alone = seconds_abreast(w, prefill, 1);
 	p.full = seconds_abreast(w, prefill, p.most);
@@ -94,18 +100,49 @@ static double stay_in_waves(const struct work *w, const struct prompt_pool *p,
 	return sum / BURST_WAVES;
 }
 
-/* What comes at a rate is there n times on the average, and waits by how bunched it is.
- */
+/* Those that come at a rate wait for the pass under way, half of it, and, as one takes
+ * no more than it has room for, for who was left over before: with one prompt in a
+ * pass, what Pollaczek and Khinchine say (for gaps that are not Poisson's, Allen and
+ * Cunneen), with room for all of them nothing beyond the pass. A pass takes who came
+ * during the one before. */
+static double stay_at_rate(const struct work *w, const struct prompt_pool *p,
+			   double rate)
+{
+	double spread = work_spread(w), pass = p->full, under_way;
+	double varies = (w->s->plan.serving.arrival_scv + spread * spread) / 2;
+
+	if (rate * p->each < 1)
+		pass = fmin(pass, p->rest / (1 - rate * p->each));
+	pass = fmax(p->alone, pass);
+	under_way = fmin(1, rate * pass) * pass;
+	return pass + varies * under_way / (1 - rate * p->full / p->most);
+}
+
+/* At the rate that keeps n of them here and away from here. */
+static double stay_of_arrivals(const struct work *w, const struct prompt_pool *p,
+			       double away)
+{
+	double low = 0, high = (1 - 1e-12) * p->most / p->full;
+
+	for (int i = 0; i < 48; i++) {
+		double rate = (low + high) / 2;
+
+		if (rate * (stay_at_rate(w, p, rate) + away) < p->here)
+			low = rate;
+		else
+			high = rate;
+	}
+	return stay_at_rate(w, p, low);
+}
+
 double prompt_pool_stay(const struct work *w, const struct prompt_pool *p, double away,
 			double decoding)
 {
 	double stays;
 
 	if (!w->closed)
-		stays = p->alone +
-			work_bunching(w) * (stay_in_window(p, away) - p->alone);
-	else
-		stays = stay_in_waves(w, p, away, decoding);
+		return stay_of_arrivals(w, p, away);
+	stays = stay_in_waves(w, p, away, decoding);
 	return work_within_capacity(fmin(p->n * p->alone, stays), p->n,
 				    p->full / p->most, away);
 }

@@ -8,7 +8,8 @@
  * none begins a pass before all are done: what one engine makes of its requests. A pass
  * over k prompts, dealt out evenly, takes rest + each k. */
 struct prompt_pool {
-	double n;      /* requests that it sees */
+	double n;      /* requests that it sees, one at least */
+	double here;   /* the same where fewer come */
 	double copies; /* that receive them */
 	double most;   /* of them in a pass */
 	double alone;  /* seconds of a pass over one */

@@ -45,15 +45,26 @@ bool run_open(const struct scenario *s, struct serving_run *run)
 	return run->decode.engines >= 1 && (!run->apart || run->prefill.engines >= 1);
 }
 
-/* What a copy of the attention gives with so many inside, from one to as many as it has
- * room for: evenly apart on a logarithmic axis. Each sees its share of those who come,
- * as it does in the simulation. */
+/* What a copy of the attention gives with so many inside. A pool that only decodes has
+ * nobody whose prompt runs. */
+static double given(const struct serving_run *run, double inside)
+{
+	const struct scenario *s = run->decode.context.scenario;
+	double copies = server_copies(&run->decode);
+	struct point p;
+
+	if (run->apart)
+		return steady_decode_rate(&run->decode, inside) / s->cluster.scale;
+	run_held(run, inside * copies, &p);
+	return p.requests_per_second / copies;
+}
+
+/* That from one to as many as it has room for: evenly apart on a logarithmic axis. Each
+ * sees its share of those who come, as it does in the simulation. */
 static void sample_rates(struct serving_run *run, struct queue_room *line)
 {
 	const struct scenario *s = run->decode.context.scenario;
-	double copies = server_copies(&run->decode), n = 1;
-	double factor = pow(run->decode.room, 1.0 / (ROOM_RATES - 1));
-	struct point p;
+	double factor = pow(run->decode.room, 1.0 / (ROOM_RATES - 1)), n = 1;
 	struct work w;
 
 	*line = (struct queue_room){ .most = run->decode.room };
@@ -66,9 +77,8 @@ static void sample_rates(struct serving_run *run, struct queue_room *line)
 	while (line->count < ROOM_RATES) {
 		if (line->count == ROOM_RATES - 1)
 			n = line->most;
-		run_held(run, n * copies, &p);
 		line->inside[line->count] = n;
-		line->rate[line->count++] = p.requests_per_second / copies;
+		line->rate[line->count++] = given(run, n);
 		if (n >= line->most)
 			break;
 		n = fmin(line->most, fmax(n + 1, ceil(n * factor)));
@@ -209,10 +219,14 @@ void run_held(const struct serving_run *run, double running, struct point *out)
 
 double run_full_rate(const struct serving_run *run)
 {
-	struct point p;
+	const struct scenario *s = run->decode.context.scenario;
+	double full = given(run, run->decode.room) * server_copies(&run->decode);
 
-	run_held(run, run->room, &p);
-	return p.requests_per_second;
+	if (!run->apart)
+		return full;
+	return fmin(full,
+		    steady_ceiling(&run->decode, &run->prefill, run->decode.room) /
+			    s->cluster.scale);
 }
 
 double run_room_wait(const struct serving_run *run, double rate)
@@ -298,22 +312,27 @@ static double settle(const struct serving_run *run, double rate, double low,
 }
 
 /* Requests in flight that a rate leads to, Little's law: L = rate x time in the system,
- * the fewest of which that is so. Between rate times that of a request alone, whom
+ * the fewest of which that is so; in two pools those whose prompts run have no room to
+ * be short of. Between rate times that of a request alone, whom
  * nobody comes to meet, and a full server. Where those that come unevenly make that too
  * long, it is full, and others wait; infinite where a full cache is too slow even if it
  * always is. */
 static double at_rate(const struct serving_run *run, const struct scenario *s)
 {
 	double copies = run->decode.context.shape.dp * run->decode.engines;
-	double rate = s->plan.serving.request_rate, low, high;
+	double rate = s->plan.serving.request_rate, low, high, most = run->room;
 	double few = 1e-9 * fmin(copies, run->room);
 
+	if (run->apart && rate >= run_full_rate(run))
+		return INFINITY;
+	if (run->apart)
+		most = 1e12;
 	high = few + excess(run, rate, few);
 	for (low = high; excess(run, rate, high) > 0; high *= 2) {
-		if (high >= run->room)
+		if (high >= most)
 			return rate < run_full_rate(run) ? run->room : INFINITY;
 		low = high;
-		high = fmin(high, run->room / 2);
+		high = fmin(high, most / 2);
 	}
 	return low < high ? settle(run, rate, low, high) : high;
 }

@@ -113,6 +113,9 @@ void steady_held(const struct server *decode, const struct server *prefill,
  * each request where it has fewer; and every prompt its share of the fullest pass. */
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests);
+/* Requests a second that a copy of a pool which only decodes lets go, that many in it:
+ * the first token takes a pass there too. */
+double steady_decode_rate(const struct server *decode, double requests);
 /* The pass of a server at a steady point that carries prompt tokens (beside those that
  * decode, where the stack mixes them). Returns the share of passes that do; 0, and no
  * batch, where none does. */

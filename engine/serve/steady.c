@@ -301,7 +301,7 @@ static void apart(const struct work *w, const struct server *decode,
 		  const struct server *prefill, double c, struct point *out)
 {
 	double n = out->requests * server_copies(decode) / prefill->engines, most = c;
-	struct prompt_pool pool = prompt_pool_open(w, prefill, fmax(1, n));
+	struct prompt_pool pool = prompt_pool_open(w, prefill, n);
 
 	out->transfer_seconds = work_transfer(w, decode, prefill);
 	set_begin(w, out);
@@ -364,6 +364,16 @@ void steady_held(const struct server *decode, const struct server *prefill,
 		 double requests, struct point *out)
 {
 	point_of(decode, prefill, requests, true, out);
+}
+
+double steady_decode_rate(const struct server *decode, double requests)
+{
+	struct work w;
+	struct point p;
+
+	work_of(decode->context.scenario, &w);
+	decoding(&w, decode, fmax(1, requests), &p);
+	return fmax(1, requests) / ((1 + (w.output - 1) / w.accepted) * p.step_seconds);
 }
 
 double steady_ceiling(const struct server *decode, const struct server *prefill,

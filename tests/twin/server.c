@@ -622,7 +622,7 @@ static void static_batch(const struct loop *l, double c, struct point *p)
 /* --- a pool of prompts --- */
 
 struct pool {
-	double n, dp, most, alone, full;
+	double n, here, dp, most, alone, full;
 };
 
 /* A pass over so many prompts takes a part of its own and one for each. */
@@ -645,17 +645,20 @@ static void open_pool(const struct loop *l, double n, struct pool *p)
 	bool cut = l->s->plan.serving.chunked_prefill;
 	double budget = l->prompts->budget_tokens, fit = 0;
 
-	p->n = n;
+	p->n = fmax(1, n);
+	p->here = n;
 	p->dp = l->prompts->context.shape.dp;
 	while (!cut && (fit + 1) * l->prompt <= budget)
 		fit++;
 	if (cut)
 		fit = budget / l->prompt;
-	p->most = fmin(n, fmax(1, fit) * p->dp);
+	p->most = fmax(1, fit) * p->dp;
+	if (l->closed && p->most > p->n)
+		p->most = p->n;
 	p->alone = abreast(l, 1);
 	p->full = abreast(l, p->most);
 	/* no pass is left part empty where prompts are cut */
-	if (cut && p->most < n)
+	if (cut && (!l->closed || p->most < p->n))
 		p->full = fmin(p->full,
 			       p->most / p->dp * l->prompt / budget *
 				       pass_over(l, l->prompts, 0, budget, 0).stage);
@@ -695,20 +698,50 @@ static double stay_in_burst(const struct pool *p)
 	return p->alone + others / p->n * pass * fmax(1, (others / p->most + 1) / 2);
 }
 
+/* Of so many in a second, who each find what is left of a pass and of those before. */
+static double stay_when(const struct loop *l, const struct pool *p, double rate)
+{
+	double each = p->most > 1 ? (p->full - p->alone) / (p->most - 1) : 0;
+	double rest = fmax(0, p->alone - each), pass = p->full, found, queue;
+
+	if (each * rate < 1 && rest / (1 - each * rate) < pass)
+		pass = rest / (1 - each * rate);
+	if (pass < p->alone)
+		pass = p->alone;
+	found = rate * pass < 1 ? rate * pass * pass : pass;
+	queue = 1 - rate * p->full / p->most;
+	return pass + found / 2 / queue *
+			      (l->s->plan.serving.arrival_scv + l->spread * l->spread);
+}
+
+static double stay_of_those_who_come(const struct loop *l, const struct pool *p,
+				     double away)
+{
+	double few = 0, many = p->most / p->full * (1 - 1e-12);
+
+	for (int i = 0; i < 100; i++) {
+		double rate = few + (many - few) / 2;
+
+		if ((away + stay_when(l, p, rate)) * rate >= p->here)
+			many = rate;
+		else
+			few = rate;
+	}
+	return stay_when(l, p, few);
+}
+
 static double stay_of_prompts(const struct loop *l, const struct pool *p, double away,
 			      double decoding)
 {
 	double service = p->full / p->most, sum;
 
 	if (!l->closed)
-		sum = p->alone + bunching(l) * (stay_in_window(p, away) - p->alone);
-	else {
-		sum = stay_in_burst(p);
-		for (int wave = 1; wave < 10; wave++)
-			sum += stay_in_window(p, fmin(away, window_of(l, p->n * service,
-								      decoding, wave)));
-		sum /= 10;
-	}
+		return stay_of_those_who_come(l, p, away);
+	sum = stay_in_burst(p);
+	for (int wave = 1; wave < 10; wave++)
+		sum += stay_in_window(
+			p, fmin(away, window_of(l, p->n * service, decoding, wave)));
+	sum /= 10;
 	/* no more than all alone, no less than the pool takes for all of them */
 	return fmax(fmin(p->n * p->alone, sum), p->n * service - away);
 }
@@ -848,8 +881,7 @@ static void apart(const struct loop *l, struct point *p)
 	double output, away, stays;
 	struct pool pool;
 
-	open_pool(l, fmax(1, p->requests * copies_of(l->decode) / l->prompts->engines),
-		  &pool);
+	open_pool(l, p->requests * copies_of(l->decode) / l->prompts->engines, &pool);
 	p->tpot_seconds = p->step_seconds / l->gain;
 	p->transfer_seconds = travels(l, rate);
 	/* half a pass until it is looked at, and the pass that gives the token */
