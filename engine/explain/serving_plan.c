@@ -145,9 +145,14 @@ static double usual_tokens(const struct asked *a)
 
 static void usual_token_terms(const struct asked *a, struct explanation *out)
 {
-	usual_terms(a, out, a->scenario->stack.serving.small_batched_tokens,
-		    usual_tokens(a), "stack.serving_small_batched_tokens",
-		    "stack.serving_max_batched_tokens");
+	const struct serving_stack *stack = &a->scenario->stack.serving;
+	double used = usual_tokens(a);
+	bool is_large = used == (double)stack->large_batched_tokens;
+
+	usual_terms(a, out, stack->small_batched_tokens, used,
+		    "stack.serving_small_batched_tokens",
+		    is_large ? "stack.serving_large_batched_tokens"
+			     : "stack.serving_max_batched_tokens");
 }
 
 static void budget_terms(const struct asked *a, struct explanation *out)
