@@ -86,10 +86,11 @@ static double each(const struct scenario *s)
 static double met(const struct scenario *s)
 {
 	const struct serving_plan *v = &s->plan.serving;
+	double servers = v->disaggregated ? pools_of(s) : copies(s);
 
-	if (v->request_rate <= 0 || v->disaggregated || v->batching == BATCHING_STATIC)
+	if (v->request_rate <= 0 || v->batching == BATCHING_STATIC)
 		return each(s);
-	return 1 + 2 * fmax(1, v->arrival_scv) * now.serving.concurrency / copies(s);
+	return 1 + 2 * fmax(1, v->arrival_scv) * now.serving.concurrency / servers;
 }
 
 /* Nobody waits for more than the others: C prompts and a pass, where there is room for

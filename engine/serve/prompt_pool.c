@@ -140,8 +140,10 @@ double prompt_pool_stay(const struct work *w, const struct prompt_pool *p, doubl
 {
 	double stays;
 
+	/* even gaps make no queue, however many there are */
 	if (!w->closed)
-		return stay_of_arrivals(w, p, away);
+		return work_within_capacity(stay_of_arrivals(w, p, away), p->here,
+					    p->full / p->most, away);
 	stays = stay_in_waves(w, p, away, decoding);
 	return work_within_capacity(fmin(p->n * p->alone, stays), p->n,
 				    p->full / p->most, away);

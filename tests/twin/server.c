@@ -736,7 +736,8 @@ static double stay_of_prompts(const struct loop *l, const struct pool *p, double
 	double service = p->full / p->most, sum;
 
 	if (!l->closed)
-		return stay_of_those_who_come(l, p, away);
+		return fmax(stay_of_those_who_come(l, p, away),
+			    p->here * service - away);
 	sum = stay_in_burst(p);
 	for (int wave = 1; wave < 10; wave++)
 		sum += stay_in_window(
