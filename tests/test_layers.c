@@ -148,24 +148,31 @@ static void test_dropout_holds_masks(void **state)
 	check(&row);
 }
 
-/* Op by op a norm makes the passes that its stack makes and is five operators, and an
- * RMS norm keeps its input and what it scales in fp32; compiling makes it one again. */
+/* Op by op an RMS norm works in fp32: 36 bytes an element there and 92 back, in eight
+ * operators, and it keeps its input and what it scales. Compiling makes it one kernel
+ * again, and a layer norm is one anyway, which reads its rows more than once. */
 static void test_norms_op_by_op(void **state)
 {
 	const double x = tokens * HIDDEN;
 
 	(void)state;
-	for (int compile = 0; compile < 2; compile++) {
-		double passes = compile ? 1 : 3;
-		const struct row row = {
-			"input norm",      tokens, HIDDEN, 2 * W * passes,
-			4 * W * passes,    HIDDEN, x * W,  x * (compile ? W : 8),
-			compile ? 3.5 : 35
-		};
+	for (int way = 0; way < 3; way++) {
+		bool steps = way == 0, compile = way == 1;
+		double general = compile ? 1 : 1.404, back = compile ? 1 : 2.033;
+		const struct row row = { "input norm",
+					 tokens,
+					 HIDDEN,
+					 steps ? 36 : 2 * W * general,
+					 steps ? 92 : 4 * W * back,
+					 HIDDEN,
+					 x * W,
+					 x * (steps ? 8 : W),
+					 steps     ? 7 * 8
+					 : compile ? 3.5
+						   : 7 };
 
 		small_layer();
-		scenario.model.norm = NORM_RMS;
-		scenario.stack.unfused_passes = 3;
+		scenario.model.norm = way == 2 ? NORM_LAYER : NORM_RMS;
 		scenario.plan.fused_norms = false;
 		scenario.plan.compile = compile;
 		launch(7);
@@ -199,6 +206,73 @@ static void test_ranks_of_tp_exchange_rows(void **state)
 	check_call("attention output", COLLECTIVE_ALL_REDUCE, x, 1, 0);
 	assert_null(small_find("input again"));
 	assert_null(small_find("output gradient"));
+}
+
+/* A gate that is a matrix of its own reduces its input's gradient itself, and gathers
+ * its input itself where it does so with SP, too; queries, keys and values are one. */
+static void test_a_gate_enters_by_itself(void **state)
+{
+	(void)state;
+	for (int way = 0; way < 8; way++) {
+		bool gated = way & 1, sp = way & 2, gathers = way & 4;
+		const double x = tokens * HIDDEN * W;
+		int apart = gated && (!sp || gathers) ? 2 : 1;
+
+		small_layer();
+		scenario.model.gated_mlp = gated;
+		scenario.plan.sp = sp;
+		scenario.stack.reduces_by_product = true;
+		scenario.stack.gathers_by_product = gathers;
+		small_draw();
+		check_call("attention input",
+			   sp ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE, x, sp,
+			   !sp);
+		check_call("MLP input",
+			   sp ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE, x,
+			   sp ? apart : 0, sp ? 0 : apart);
+	}
+}
+
+/* Kernels of apex read their rows more than once, forward 1.404 and backward 2.033
+ * times the traffic; compiled there are none. */
+static void test_general_norms(void **state)
+{
+	(void)state;
+	for (int compile = 0; compile < 2; compile++) {
+		const struct graph_operator *norm;
+
+		small_layer();
+		scenario.stack.general_norms = true;
+		scenario.plan.compile = compile;
+		small_draw();
+		norm = small_named("input norm");
+		assert_close(norm->forward_bytes,
+			     tokens * HIDDEN * 2 * W * (compile ? 1 : 1.404), 1e-12);
+		assert_close(norm->backward_bytes,
+			     tokens * HIDDEN * 4 * W * (compile ? 1 : 2.033), 1e-12);
+	}
+}
+
+/* Dropout of stored scores is a kernel of its own: 2 W + 1 bytes a score each way. */
+static void test_dropout_passes_over_scores(void **state)
+{
+	double forward[2], backward[2], scores;
+
+	(void)state;
+	for (int dropped = 0; dropped < 2; dropped++) {
+		const struct graph_operator *core;
+
+		small_layer();
+		scenario.plan.attention_kernel = ATTENTION_FUSED_SOFTMAX;
+		scenario.model.dropout = dropped ? 0.1 : 0;
+		small_draw();
+		core = small_named("attention");
+		forward[dropped] = core->forward_bytes;
+		backward[dropped] = core->backward_bytes;
+		scores = core->forward_flops / (2 * (QUERY_DIM + VALUE_DIM));
+	}
+	assert_close(forward[1] - forward[0], scores * (2 * W + 1), 1e-9);
+	assert_close(backward[1] - backward[0], scores * (2 * W + 1), 1e-9);
 }
 
 /* --- a mixture --- */
@@ -474,6 +548,9 @@ int main(void)
 		cmocka_unit_test(test_queries_without_a_latent_enter),
 		cmocka_unit_test(test_norms_op_by_op),
 		cmocka_unit_test(test_ranks_of_tp_exchange_rows),
+		cmocka_unit_test(test_a_gate_enters_by_itself),
+		cmocka_unit_test(test_general_norms),
+		cmocka_unit_test(test_dropout_passes_over_scores),
 		cmocka_unit_test(test_a_mixture_row_by_row),
 		cmocka_unit_test(test_experts_are_launched),
 		cmocka_unit_test(test_each_expert_starts_its_kernels),

@@ -189,6 +189,10 @@ static void random_plan(struct scenario *s)
 	p->global_batch = p->micro_batch * 32;
 	s->cluster.gpus = p->pp * p->tp * p->cp * (int64_t)(1u << next(3));
 	s->stack.vocab_multiple = 1 + (int64_t)next(7);
+	s->stack.reduces_by_product = next(2);
+	s->stack.gathers_by_product = next(2);
+	s->stack.reduces_whole = next(2);
+	s->stack.reduced_bytes = 2 * (double)next(3);
 }
 
 /* A legal one, where the framework's own refusals do not matter. */

@@ -1,5 +1,8 @@
 /* test_update.c - what the update of the weights takes, by the optimizer and by whose
  * memory it is bound by, against counts by hand. */
+#include <string.h>
+
+#include "engine/train/step.h"
 #include "engine/train/train.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -97,6 +100,78 @@ static void test_a_split_master_is_the_rest_of_the_weight(void **state)
 	}
 }
 
+/* Payloads and kinds of a step's gradients, as a stack sends them. */
+static const struct traffic *sent_gradients(const struct scenario *s,
+					    struct estimate *e)
+{
+	train_estimate(s, e);
+	assert_true(e->legal);
+	for (int i = 0; i < e->traffic_count; i++)
+		if (strcmp(e->traffic[i].what, "gradients") == 0)
+			return &e->traffic[i];
+	fail_msg("no gradients travel");
+	return NULL;
+}
+
+/* ZeRO 1 scatters them as they are held; a stack may turn them to another format, and
+ * may sum them for every rank, but those that are held and sent in 16 bits. */
+static void test_gradients_travel_as_the_stack_sends_them(void **state)
+{
+	static const struct {
+		const char *held;
+		bool whole;
+		double turned, bytes;
+		enum collective_kind kind;
+	} rows[] = {
+		{ "fp32", false, 0, 4, COLLECTIVE_REDUCE_SCATTER },
+		{ "fp32", true, 0, 4, COLLECTIVE_ALL_REDUCE },
+		{ "fp32", true, 2, 2, COLLECTIVE_ALL_REDUCE },
+		{ "fp32", false, 2, 2, COLLECTIVE_REDUCE_SCATTER },
+		{ "bf16", true, 4, 4, COLLECTIVE_ALL_REDUCE },
+		{ "bf16", true, 0, 2, COLLECTIVE_REDUCE_SCATTER },
+		{ "bf16", true, 2, 2, COLLECTIVE_REDUCE_SCATTER },
+	};
+	static struct estimate e;
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct traffic *t;
+
+		begin(&s);
+		case_set(&s, "grad_dtype", rows[i].held);
+		s.stack.reduces_whole = rows[i].whole;
+		s.stack.reduced_bytes = rows[i].turned;
+		t = sent_gradients(&s, &e);
+		assert_int_equal(t->kind, rows[i].kind);
+		assert_close(t->payload_bytes, e.stage[0].parameters * rows[i].bytes,
+			     1e-9);
+	}
+}
+
+/* The sum is read and written, and what is added read, unless the GEMM that makes it
+ * adds; where it is turned to fp32 before, that is moved, too. */
+static void test_adding_up_moves_what_the_stack_says(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	begin(&s);
+	for (int fp32 = 0; fp32 < 2; fp32++) {
+		double sum = fp32 ? 4 : 2;
+
+		case_set(&s, "grad_dtype", fp32 ? "fp32" : "bf16");
+		s.stack.adds_in_gemm = true;
+		s.stack.sum_copy_bytes = 0;
+		assert_close(step_accumulate_bytes(&s, 10), 10 * 2 * sum, 1e-12);
+		s.stack.adds_in_gemm = false;
+		assert_close(step_accumulate_bytes(&s, 10), 10 * (2 * sum + 2), 1e-12);
+		s.stack.sum_copy_bytes = 16;
+		assert_close(step_accumulate_bytes(&s, 10),
+			     10 * (2 * sum + 2 + (fp32 ? 16 : 0)), 1e-12);
+	}
+}
+
 /* What a host makes of it: gradient in, moments and master in and out, weight out, at
  * the rate that ZeRO-Offload's table 4 gives; the launches stay. */
 static void test_a_host_is_bound_by_its_memory(void **state)
@@ -168,6 +243,8 @@ int main(void)
 		cmocka_unit_test(test_gradients_follow_what_sums_them),
 		cmocka_unit_test(test_optimizers_move_their_own_states),
 		cmocka_unit_test(test_a_split_master_is_the_rest_of_the_weight),
+		cmocka_unit_test(test_gradients_travel_as_the_stack_sends_them),
+		cmocka_unit_test(test_adding_up_moves_what_the_stack_says),
 		cmocka_unit_test(test_a_host_is_bound_by_its_memory),
 	};
 

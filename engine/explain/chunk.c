@@ -308,9 +308,9 @@ static void accumulate_terms(const struct asked *a, struct explanation *out)
 		explain_say(out, "0");
 		return;
 	}
-	explain_say(out, "2 * T * g / bw");
+	explain_say(out, "T * a / bw");
 	own(a, out, "T", "parameters that train", "trained_parameters");
-	explain_from(a, out, "g", "bytes of a gradient", "states.sent_gradient_bytes");
+	explain_from(a, out, "a", "bytes that each moves", "states.adding_bytes");
 	explain_from(a, out, "bw", "bytes per second that kernels reach",
 		     "memory_bytes_per_second");
 }

@@ -87,6 +87,20 @@ static void gradient_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "g", "as they travel", "states.sent_gradient_bytes");
 }
 
+static double adding(const struct asked *a)
+{
+	return step_accumulate_bytes(a->scenario, 1);
+}
+
+static void adding_terms(const struct asked *a, struct explanation *out)
+{
+	precision_term(a, out);
+	knob(a, out, "g", "bytes of a gradient", "states.sent_gradient_bytes");
+	knob(a, out, "adds", "whether the GEMM that makes it adds",
+	     "stack.adds_in_gemm");
+	knob(a, out, "copies", "bytes of copying it before", "stack.sum_copy_bytes");
+}
+
 static double optimizer(const struct asked *a)
 {
 	return step_optimizer_bytes(a->scenario);
@@ -354,6 +368,9 @@ const struct explain_node explain_states[] = {
 	NODE("states.gradient_bytes", "Bytes of a gradient's sum", FORM_REAL, gradient,
 	     gradient_terms, NULL,
 	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),
+	NODE("states.adding_bytes", "Bytes that adding up a gradient moves", FORM_REAL,
+	     adding, adding_terms, step_adding_text,
+	     "Of each micro-batch's: the sum read and written, and the new one read."),
 	NODE("states.optimizer_bytes", "Bytes of master weight and moments", FORM_REAL,
 	     optimizer, optimizer_terms, "master + moments", states),
 	NODE("states.master_bytes", "Bytes of the master weight", FORM_REAL, master,

@@ -26,6 +26,20 @@ static double score_bytes(const struct graph_context *c)
 	return (c->scenario->model.dropout > 0 ? 5 : 2) + (unfused ? 4 : 0);
 }
 
+/* Traffic per score and head where scores are stored: product, softmax there and back,
+ * product, in 16 bits or op by op in fp32. */
+static double score_traffic(const struct graph_context *c)
+{
+	return c->scenario->plan.attention_kernel == ATTENTION_FUSED_SOFTMAX ? 8 : 24;
+}
+
+/* And of dropout on them, which is a kernel of its own: it reads, writes, and writes a
+ * mask of a byte; backward it reads both. */
+static double dropout_traffic(const struct graph_context *c)
+{
+	return c->scenario->model.dropout > 0 ? 2 * c->width + 1 : 0;
+}
+
 static bool is_ring(const struct plan *plan)
 {
 	return plan->cp > 1 && plan->cp_kind == CP_RING;
@@ -81,11 +95,13 @@ static void turn_narrow(const struct graph_context *c, const struct mixing *m,
 	op->input_grad_seconds += op->turned_bytes * c->memory.seconds_per_byte;
 }
 
-/* Traffic backward, and seconds both ways. */
+/* Traffic backward, and seconds both ways; `as_forward` bytes are moved once each way,
+ * all others twice backward. */
 static void run_kernel(const struct graph_context *c, struct roofline roofline,
-		       struct graph_operator *op)
+		       double as_forward, struct graph_operator *op)
 {
-	op->backward_bytes = 2 * op->forward_bytes;
+	op->backward_bytes = 2 * op->forward_bytes + as_forward;
+	op->forward_bytes += as_forward;
 	op->modules = 1u << MODULE_CORE_ATTN;
 	op->forward_seconds =
 		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
@@ -115,14 +131,12 @@ void graph_core(const struct graph_context *c, const struct shape *shape,
 	op->input_grad_flops = op->forward_flops * (flash ? 2.5 : 2);
 	op->forward_bytes = c->tokens * heads * (2 * qk_dim + 2 * v_dim) * c->width;
 	if (!flash)
-		op->forward_bytes +=
-			scores *
-			(plan->attention_kernel == ATTENTION_FUSED_SOFTMAX ? 8 : 24);
+		op->forward_bytes += scores * score_traffic(c);
 	op->saved_bytes = flash ? 0 : scores * score_bytes(c);
 	op->saved_bytes += c->head_copies * c->tokens * heads * (2 * qk_dim + v_dim) *
 			   c->width * m->sharing;
 	op->kept_bytes = c->tokens * heads * (v_dim * c->width + (flash ? 4 : 0));
-	run_kernel(c, roofline, op);
+	run_kernel(c, roofline, flash ? 0 : scores * dropout_traffic(c), op);
 	turn_narrow(c, m, op);
 }
 
@@ -142,7 +156,7 @@ void graph_scores(const struct graph_context *c, const struct shape *shape,
 	op->input_grad_flops = 2 * op->forward_flops;
 	op->forward_bytes =
 		c->tokens * (m->index + (double)m->attention->index_dim) * c->width;
-	run_kernel(c, roofline, op);
+	run_kernel(c, roofline, 0, op);
 }
 
 /* What a ring adds up: behind each part but the first the output is scaled and summed

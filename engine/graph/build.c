@@ -189,13 +189,47 @@ void graph_own_weights(const struct graph_context *c, const struct shape *shape,
 	op->trainable = c->frozen ? 0 : op->weights;
 }
 
+/* Bytes an element of an RMS norm that PyTorch runs op by op, which works in fp32 (the
+ * first release of LLaMA's code, and what took it over: pytorch/torchtitan@026e23a,
+ * models/norms.py, RMSNorm). Forward: cast up 6, square 8, mean 4, times the root 8,
+ * cast down 6, times the weight 4; backward: the weight's product 4 and 8, the cast 6,
+ * the root's product 8 and 16, the mean 4, the square 28, the sum of both ways 12, the
+ * cast 6. */
+static const double steps_forward = 36, steps_backward = 92;
+/* A layer norm is one kernel there, too, and two backward, which read their input
+ * twice: apex's reached 896 and 572 GB/s on A100 where kernels that hold a row in
+ * registers reached 1258 and 1163 (NVIDIA/apex#1037). */
+static const double general_forward = 1.404, general_backward = 2.033;
+
+bool graph_norm_by_steps(const struct graph_context *c)
+{
+	return c->op_by_op && c->scenario->model.norm == NORM_RMS;
+}
+
+/* Bytes an element of a norm: forward it reads and writes, backward it reads input and
+ * gradient, and writes one. */
+static void norm_bytes(const struct graph_context *c, double *forward, double *backward)
+{
+	*forward = 2 * c->width;
+	*backward = 4 * c->width;
+	if (graph_norm_by_steps(c)) {
+		*forward = steps_forward;
+		*backward = steps_backward;
+	} else if (c->op_by_op ||
+		   (c->scenario->stack.general_norms && !c->scenario->plan.compile)) {
+		*forward *= general_forward;
+		*backward *= general_backward;
+	}
+}
+
 void graph_norm(const struct graph_context *c, struct graph *graph, const char *name,
 		double rows, double columns)
 {
-	/* read and write forward; read input and gradient, write gradient backward */
+	double forward, backward;
+
+	norm_bytes(c, &forward, &backward);
 	struct graph_operator *op = graph_memory(c, graph, OPERATOR_NORM, name, rows,
-						 columns, 2 * c->width * c->norm_passes,
-						 4 * c->width * c->norm_passes);
+						 columns, forward, backward);
 	const struct model *m = &c->scenario->model;
 	bool fp32 = c->scenario->stack.saves_norm_input_fp32;
 
@@ -205,8 +239,7 @@ void graph_norm(const struct graph_context *c, struct graph *graph, const char *
 	op->saved_bytes = rows * columns * graph_saved_width(c);
 	/* op by op an RMS norm keeps its input and what it scales in fp32, where a
 	 * kernel keeps its input (ATen's rms_norm) */
-	if (m->norm == NORM_RMS && !c->scenario->plan.fused_norms &&
-	    !c->scenario->plan.compile)
+	if (graph_norm_by_steps(c))
 		op->saved_bytes += rows * columns * (8 - c->width);
 	op->modules = 1u << MODULE_LAYERNORM | 1u << MODULE_PER_OP;
 }
@@ -294,17 +327,28 @@ static double gathered_parts(const struct graph_context *c)
 	return parts > 1 && c->scenario->plan.pp == 1 ? ranks : lesser(parts, ranks);
 }
 
+/* Matrices that enter by themselves; with SP fewer stacks have them so. */
+static int entries(const struct graph_context *c, int products)
+{
+	const struct stack *stack = &c->scenario->stack;
+	bool each = c->scenario->plan.sp ? stack->gathers_by_product
+					 : stack->reduces_by_product;
+
+	return each ? products : 1;
+}
+
 void graph_enter_tp(const struct graph_context *c, struct graph *graph,
-		    const char *name, double hiddens)
+		    const char *name, double hiddens, int products)
 {
 	const struct group *tp = &c->mesh->tp_group;
 	double bytes = hiddens * hidden_bytes(c);
+	int calls = entries(c, products);
 	struct graph_operator *op;
 	double shards;
 
 	if (!c->scenario->plan.sp) {
 		op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
-				      bytes, 0, 1);
+				      bytes, 0, calls);
 		if (op)
 			op->beside_weight_grad = true;
 		return;
@@ -312,17 +356,17 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 	/* the backward gathers the input again beside the input gradient's GEMM: its
 	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2) */
 	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp, bytes,
-			      1, 0);
+			      calls, 0);
 	/* the norm's output is one part of what it gathered */
 	shards = gathered_parts(c);
 	if (op && shards > 1)
 		op->kept_bytes = (shards - 1) * bytes / (double)tp->ranks;
 	op = graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
-			      tp, bytes, 0, 1);
+			      tp, bytes, 0, calls);
 	if (op)
 		op->overlaps = true;
 	op = graph_collective(c, graph, "input gradient", DIM_TP,
-			      COLLECTIVE_REDUCE_SCATTER, tp, bytes, 0, 1);
+			      COLLECTIVE_REDUCE_SCATTER, tp, bytes, 0, calls);
 	if (op)
 		op->beside_weight_grad = true;
 }
@@ -422,10 +466,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
 	out->weight_pass = weight_pass(plan, out->width);
-	/* op by op a norm makes several times the passes of a fused one */
-	out->norm_passes = plan->fused_norms || plan->compile
-				   ? 1
-				   : larger(1, scenario->stack.unfused_passes);
+	out->op_by_op = !plan->fused_norms && !plan->compile;
 	graph_set_formats(out);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;

@@ -41,6 +41,8 @@ struct graph_operator *graph_memory(const struct graph_context *c, struct graph 
  * the next GEMM's input, unless `layernorm` is recomputed. */
 void graph_norm(const struct graph_context *c, struct graph *graph, const char *name,
 		double rows, double columns);
+/* Whether it is several kernels. */
+bool graph_norm_by_steps(const struct graph_context *c);
 /* A collective with its cost; nothing is added where the group is one. */
 struct graph_operator *graph_collective(const struct graph_context *c,
 					struct graph *graph, const char *name,
@@ -53,11 +55,12 @@ struct graph_operator *graph_call(struct graph *graph, const char *name,
 				  enum dimension dimension, enum collective_kind kind,
 				  const struct group *group,
 				  const struct collective *cost);
-/* Entering a column-parallel region: with SP gather the sequence (again in backward
- * for the weight gradient, and scatter its gradient), without SP reduce the input's
- * gradient in backward only. The input is so many hidden states wide. */
+/* Entering a column-parallel region of `products` matrices, whose input is so many
+ * hidden states wide: with SP gather the sequence (again in backward for the weight
+ * gradient, and scatter its gradient), without SP reduce the input's gradient in
+ * backward only. */
 void graph_enter_tp(const struct graph_context *c, struct graph *graph,
-		    const char *name, double hiddens);
+		    const char *name, double hiddens, int products);
 /* Leaving a row-parallel region: reduce-scatter with SP, all-reduce without. */
 void graph_leave_tp(const struct graph_context *c, struct graph *graph,
 		    const char *name);

@@ -67,7 +67,7 @@ static void head(const struct graph_context *c, struct graph *out)
 	bf16.weight_pass = 0;
 	graph_stay_wide(&bf16);
 	graph_norm(&bf16, out, "final norm", c->norm_tokens, h);
-	graph_enter_tp(c, out, "head input", 1);
+	graph_enter_tp(c, out, "head input", 1, 1);
 	bf16.adapter_rank = 0;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias ? vocab / tp : 0, 1);
@@ -106,7 +106,7 @@ static void join(const struct graph_context *c, struct graph *out)
 	/* both are written side by side, and their gradients apart again */
 	graph_memory(&bare, out, OPERATOR_ELEMENTWISE, "side by side", c->norm_tokens,
 		     2 * h, 2 * c->width, 2 * c->width);
-	graph_enter_tp(&bare, out, "joined input", 2);
+	graph_enter_tp(&bare, out, "joined input", 2, 1);
 	graph_linear(&bare, out, "joining", c->tokens, h / (double)tp->ranks, 2 * h, 0,
 		     1);
 	graph_collective(&bare, out, "joined", DIM_TP, COLLECTIVE_ALL_GATHER, tp, bytes,

@@ -175,7 +175,7 @@ struct graph_context {
 	double input_width;   /* of a GEMM input that waits for the backward */
 	double operand_width; /* of what a GEMM reads: its input and its weights */
 	double weight_pass;   /* bytes of turning a stored weight into an operand */
-	double norm_passes;   /* memory passes of an unfused norm over a fused one's */
+	bool op_by_op;        /* kernels of PyTorch's, none fused */
 	/* fp8, fp4: traffic per element of a GEMM's input and of its output's gradient,
 	 * where no kernel before it helps, and of a weight, once a step */
 	double quantise_bytes, quantise_gradient_bytes, quantise_alone_bytes;

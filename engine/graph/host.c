@@ -64,11 +64,10 @@ static double quantise_launches(const struct graph_context *c,
 static double operators_of(const struct graph_context *c,
 			   const struct graph_operator *op)
 {
-	bool fused = c->norm_passes <= 1;
-
 	switch (op->kind) {
-	case OPERATOR_NORM: return fused ? 1 : 5; /* square, mean, root, two products */
-	case OPERATOR_ELEMENTWISE: return fused ? 1 : 3;
+	/* two casts, square, mean, a sum, its root, two products */
+	case OPERATOR_NORM: return graph_norm_by_steps(c) ? 8 : 1;
+	case OPERATOR_ELEMENTWISE: return c->op_by_op ? 3 : 1;
 	case OPERATOR_ATTENTION:
 		return attention_table[c->scenario->plan.attention_kernel].flash ? 1
 										 : 5;

@@ -45,7 +45,7 @@ static void add_elementwise(const struct graph_context *c, const struct shape *s
 			    struct graph *graph)
 {
 	bool norm = shape->kind == SHAPE_INNER_NORM;
-	double times = shape->unfused > 0 && c->norm_passes > 1 ? shape->unfused : 1;
+	double times = shape->unfused > 0 && c->op_by_op ? shape->unfused : 1;
 	struct graph_operator *op = graph_memory(
 		c, graph, norm ? OPERATOR_NORM : OPERATOR_ELEMENTWISE, shape->name,
 		shape->rows, shape->columns, shape->forward * c->width * times,
@@ -116,6 +116,13 @@ static void add_states(const struct graph_context *c, const struct shape *shape,
 			 &c->mesh->cp_group, bytes * (double)plan->cp, 1, 1);
 }
 
+/* Matrices that a region begins with, where a stack has each for itself: queries, keys
+ * and values are one anyway. */
+static int products_of(const struct shape *enter)
+{
+	return enter->part == PART_NONE ? 1 : 1 + enter[1].further;
+}
+
 static void add_shape(const struct graph_context *c, const struct shapes *shapes,
 		      const struct shape *shape, struct graph *graph)
 {
@@ -136,7 +143,9 @@ static void add_shape(const struct graph_context *c, const struct shapes *shapes
 	case SHAPE_MERGE: graph_merge(c, shape, &shapes->mixing, graph); break;
 	case SHAPE_SCAN: add_scan(c, shape, &shapes->mixing.scan, graph); break;
 	case SHAPE_EXPERTS: graph_moe(c, graph); break;
-	case SHAPE_ENTER: graph_enter_tp(c, graph, shape->name, 1); break;
+	case SHAPE_ENTER:
+		graph_enter_tp(c, graph, shape->name, 1, products_of(shape));
+		break;
 	case SHAPE_LEAVE: graph_leave_tp(c, graph, shape->name); break;
 	case SHAPE_LATENTS: add_latents(c, shape, graph); break;
 	case SHAPE_KEYS: graph_keys(c, &shapes->mixing, graph); break;

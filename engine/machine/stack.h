@@ -44,7 +44,17 @@ struct stack {
 					0 = one for all layers */
 	double layer_step_seconds;   /* CPU time of the optimizer step per layer, of one
 					that trains whole */
-	double unfused_passes; /* memory passes of an unfused norm over a fused one's */
+	bool adds_in_gemm; /* the GEMM of a weight's gradient adds it to the sum */
+	/* An MLP's gate is a matrix of its own, which reduces its input's gradient by
+	 * itself without SP; with SP it gathers its input by itself, too. */
+	bool reduces_by_product, gathers_by_product;
+	/* ZeRO 1 all-reduces gradients, of which a rank then keeps its part: but those
+	 * that are held and sent in 16 bits. */
+	bool reduces_whole;
+	double reduced_bytes; /* of a gradient as it travels; 0 = as it is held */
+	double sum_copy_bytes; /* moved for a parameter where a gradient is copied
+				  before it is added to a sum in fp32 */
+	bool general_norms;    /* kernels of its norms read their rows more than once */
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */

@@ -231,12 +231,22 @@ void step_run(const struct scenario *scenario, struct estimate *out);
 
 void step_mean_traffic(struct estimate *out);
 
-/* Bytes that move when a micro-batch's gradients are added to the sum: read and
- * written. */
+/* Bytes that move for each parameter when a micro-batch's gradient is added to the sum
+ * of g: it is read and written, and the new one read, unless the GEMM that makes it
+ * adds; some software copies it before it adds to fp32. */
+FORMULA(step_adding, (double precision, double g, double adds, double copies),
+	either(adds == 1, 2 * g,
+	       either(precision == 2, 2 * g + 4,
+		      2 * g + 2 + either(g == 4, copies, 0))));
+_Static_assert(PRECISION_FP32 == 2, "the number of this word in step_adding");
+
 static inline double step_accumulate_bytes(const struct scenario *scenario,
 					   double trainable)
 {
-	return 2 * trainable * step_gradient_bytes(scenario);
+	return trainable * step_adding_value(scenario->plan.precision,
+					     step_gradient_bytes(scenario),
+					     scenario->stack.adds_in_gemm,
+					     scenario->stack.sum_copy_bytes);
 }
 /* Those that states_shards() finds, of the mesh that stands. */
 void step_shards(const struct step *step, struct shards *out);

@@ -125,47 +125,71 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 	return exposed;
 }
 
+/* Bytes of a gradient as it travels behind the last micro-batch. */
+static double sent_bytes(const struct scenario *scenario)
+{
+	double sent = scenario->stack.reduced_bytes;
+
+	return sent > 0 && scenario->plan.precision != PRECISION_FP32
+		       ? sent
+		       : step_gradient_bytes(scenario);
+}
+
+/* Of ZeRO 1, whether every rank gets the sums of all. */
+static bool reduces_whole(const struct scenario *scenario)
+{
+	bool narrow = sent_bytes(scenario) <= 2 && step_gradient_bytes(scenario) <= 2;
+
+	return scenario->stack.reduces_whole && !narrow;
+}
+
+/* HSDP: replicas of the shards add up. */
+static double add_replicas(const struct sync *s, const struct group *group,
+			   double gradients, int64_t sharded)
+{
+	struct group replicas = *group;
+
+	if (sharded >= group->ranks)
+		return 0;
+	replicas.ranks = group->ranks / sharded;
+	replicas.stride = group->stride * sharded;
+	replicas.per_domain = group->per_domain / sharded;
+	replicas.per_domain = replicas.per_domain < 1 ? 1 : replicas.per_domain;
+	replicas.link =
+		replicas.per_domain >= replicas.ranks ? LINK_DOMAIN : group->link;
+	return add_sync(s, SYNC_REPLICAS, COLLECTIVE_ALL_REDUCE, &replicas,
+			gradients / (double)sharded,
+			s->step->scenario->plan.overlap_grad_reduce);
+}
+
 /* The gradients of one family of weights over one group, and its parameters back. */
 static double reduce_family(const struct sync *s, const struct group *group,
 			    double trainable, int64_t sharded)
 {
 	const struct plan *plan = &s->step->scenario->plan;
+	bool overlaps = plan->overlap_grad_reduce, whole;
 	double gradients, weights, exposed = 0;
 	struct group shard_group;
 
 	if (trainable <= 0 || group->ranks < 2)
 		return 0;
-	gradients = trainable * step_gradient_bytes(s->step->scenario);
+	gradients = trainable * sent_bytes(s->step->scenario);
 	weights = trainable * states_trained_bytes(s->step->scenario);
 	shard_group = step_shard_group(group, sharded);
-	if (plan->zero == 0)
-		return add_sync(s, SYNC_GRADIENTS, COLLECTIVE_ALL_REDUCE, group,
-				gradients, plan->overlap_grad_reduce);
-	if (plan->zero == 1) {
+	/* ZeRO 1 that reduces gradients for all ranks has no replicas left to reduce */
+	whole = plan->zero == 0 ||
+		(plan->zero == 1 && reduces_whole(s->step->scenario));
+	if (whole)
+		exposed = add_sync(s, SYNC_GRADIENTS, COLLECTIVE_ALL_REDUCE, group,
+				   gradients, overlaps);
+	else if (plan->zero == 1)
 		exposed = add_sync(s, SYNC_GRADIENTS, COLLECTIVE_REDUCE_SCATTER,
-				   &shard_group, gradients, plan->overlap_grad_reduce);
+				   &shard_group, gradients, overlaps);
+	/* ZeRO-2 scattered every micro-batch already; parameters come back once */
+	if (plan->zero == 1 || plan->zero == 2)
 		exposed += add_sync(s, SYNC_PARAMETERS, COLLECTIVE_ALL_GATHER,
 				    &shard_group, weights, plan->overlap_param_gather);
-	}
-	/* ZeRO-2 scattered every micro-batch already; parameters come back once */
-	if (plan->zero == 2)
-		exposed = add_sync(s, SYNC_PARAMETERS, COLLECTIVE_ALL_GATHER,
-				   &shard_group, weights, plan->overlap_param_gather);
-	/* HSDP: replicas of the shards add up */
-	if (plan->zero >= 1 && sharded < group->ranks) {
-		struct group replicas = *group;
-
-		replicas.ranks = group->ranks / sharded;
-		replicas.stride = group->stride * sharded;
-		replicas.per_domain = group->per_domain / sharded;
-		replicas.per_domain = replicas.per_domain < 1 ? 1 : replicas.per_domain;
-		replicas.link = replicas.per_domain >= replicas.ranks ? LINK_DOMAIN
-								      : group->link;
-		exposed += add_sync(s, SYNC_REPLICAS, COLLECTIVE_ALL_REDUCE, &replicas,
-				    gradients / (double)sharded,
-				    plan->overlap_grad_reduce);
-	}
-	return exposed;
+	return exposed + (whole ? 0 : add_replicas(s, group, gradients, sharded));
 }
 
 /* A table that is tied, or that MTP layers have again, lives on two stages: their

@@ -92,7 +92,6 @@ static void set_software(struct scenario *s)
 	s->cluster.launch_seconds = 5e-6;
 	s->stack.dp_overlap = 0.8;
 	s->stack.tp_overlap = 0.7;
-	s->stack.unfused_passes = 3.5;
 	s->stack.network_efficiency = 1;
 	s->stack.context_bytes = 1e9;
 	s->stack.communicator_bytes = 50e6;

@@ -42,6 +42,17 @@ static void around_tp(const struct run *r, double in, double out)
 		r->sent[DIM_TP] += in * reduce(bytes, tp) + out * reduce(bytes, tp);
 }
 
+/* Times that an MLP's input enters: by its gate apart, where that is a matrix of its
+ * own. */
+static double enters(const struct run *r)
+{
+	const struct stack *stack = &r->s->stack;
+	bool apart =
+		r->s->plan.sp ? stack->gathers_by_product : stack->reduces_by_product;
+
+	return r->s->model.gated_mlp && apart ? 2 : 1;
+}
+
 /* width: of a query and an output together, entry: of a key and its value. */
 static void context(const struct run *r, double heads, double kv_heads, double width,
 		    double entry)
@@ -138,7 +149,7 @@ static void route(const struct run *r)
 	/* ranks that share experts see each other's rows, and sum what they made */
 	r->sent[DIM_TP] += 4 * gather(rows * row, etp);
 	if (m->moe.shared_ffn > 0)
-		around_tp(r, 1, 1);
+		around_tp(r, enters(r), 1);
 }
 
 static void layer(const struct run *r, const struct layer_kind *kind)
@@ -149,7 +160,7 @@ static void layer(const struct run *r, const struct layer_kind *kind)
 	 */
 	if (kind->mlp == MLP_DENSE &&
 	    !(r->s->model.parallel_block && kind->mixer != MIXER_NONE))
-		around_tp(r, 1, 1);
+		around_tp(r, enters(r), 1);
 	if (kind->mlp == MLP_MOE)
 		route(r);
 }
@@ -222,8 +233,17 @@ static double data_parallel(const struct scenario *s, double elements, int64_t r
 	double gradient = elements * (fp32 || p->grad_dtype == GRAD_FP32 ? 4 : 2);
 	double weight = elements * (fp32 ? 4 : 2), sent = 0;
 
+	bool whole = s->stack.reduces_whole && gradient > 2 * elements;
+
+	/* sums may be turned to another format before they are sent */
+	if (p->zero < 2 && !fp32 && s->stack.reduced_bytes > 0) {
+		gradient = elements * s->stack.reduced_bytes;
+		whole |= s->stack.reduces_whole && gradient > 2 * elements;
+	}
 	if (p->zero == 0)
 		return reduce(gradient, ranks);
+	if (p->zero == 1 && whole)
+		return reduce(gradient, ranks) + gather(weight, ranks);
 	if (p->zero == 1)
 		return gather(gradient, ranks) + gather(weight, ranks);
 	for (int64_t i = 0; i < micro_batches; i++) {

@@ -54,12 +54,11 @@
 	STACK(name, "kernel_gap_us", kernel_gap_seconds, 0.5, 150, 1e-6, false),            \
 	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
 	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
-	STACK(name, "network_efficiency", network_efficiency, 0.3, 1, 1, false),            \
+	STACK(name, "network_efficiency", network_efficiency, 0.1, 1, 1, false),            \
 	STACK(name, "layer_step_us", layer_step_seconds, 10, 20000, 1e-6, false)
 #define COMMON_STACK(name)                                                                \
 	BASE_STACK(name),                                                                 \
-	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false),    \
-	STACK(name, "unfused_passes", unfused_passes, 1, 12, 1, false)
+	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false)
 /* clang-format on */
 
 struct constant constants[] = {
@@ -148,21 +147,41 @@ static bool is_generation(const char *generation, const char *accelerator)
 	return false;
 }
 
-/* Constants that come to a bound where they are fitted: InternEvo's optimizer takes 20
- * ms of CPU a layer, more than any count of its calls explains; norms of Aleph Alpha's
- * Scaling, written op by op, as many passes over memory as they may have operations. */
-static const struct {
+struct named {
 	const char *owner, *key;
-} held[] = { { "internevo", "layer_step_us" },
-	     { "aleph-alpha-scaling", "unfused_passes" } };
+};
+
+/* Constants that come to a bound where they are fitted: InternEvo's optimizer takes 20
+ * ms of CPU a layer, more than any count of its calls explains. */
+static const struct named held_back[] = { { "internevo", "layer_step_us" } };
+
+/* What a stack's source says, so that no run need tell: a column-parallel layer adds up
+ * its input's gradient when both gradients are there (bigscience-workshop/
+ * Megatron-DeepSpeed@119a0d2, megatron/mpu/layers.py; Aleph-Alpha/scaling@01b9d21,
+ * src/scaling/core/nn/linear/column_parallel_linear.py). */
+static const struct named in_source[] = { { "megatron-deepspeed", "tp_grad_overlap" },
+					  { "aleph-alpha-scaling",
+					    "tp_grad_overlap" } };
+
+static bool is_named(const struct constant *c, const struct named *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(c->owner, list[i].owner) == 0 &&
+		    strcmp(c->key, list[i].key) == 0)
+			return true;
+	return false;
+}
 
 void constants_hold(void)
 {
-	for (int k = 0; k < constant_count; k++)
-		for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
-			constants[k].held |=
-				strcmp(constants[k].owner, held[i].owner) == 0 &&
-				strcmp(constants[k].key, held[i].key) == 0;
+	for (int k = 0; k < constant_count; k++) {
+		struct constant *c = &constants[k];
+
+		c->known =
+			is_named(c, in_source, sizeof in_source / sizeof in_source[0]);
+		c->held |= c->known || is_named(c, held_back,
+						sizeof held_back / sizeof held_back[0]);
+	}
 }
 
 bool constant_touches(const struct constant *c, const struct scenario *s)

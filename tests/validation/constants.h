@@ -21,6 +21,7 @@ struct constant {
 	double begin;        /* SI: where every fit begins */
 	bool found;          /* some run depends on it */
 	bool held;           /* no formula explains it: the fit leaves it where it is */
+	bool known;          /* read in the source: held, and never guessed */
 	bool unseen;         /* nothing that the fit takes depends on it */
 	bool fixed;          /* one of the two: it doesn't move */
 };

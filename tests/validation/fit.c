@@ -246,7 +246,7 @@ static void forget(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
 		struct constant *c = &constants[k];
-		bool elsewhere = !c->stack;
+		bool elsewhere = !c->stack || c->known;
 
 		for (int i = 0; i < f->set.count && !elsewhere; i++)
 			elsewhere = fit_takes(f, i) &&
