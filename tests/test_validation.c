@@ -40,12 +40,12 @@ static void step_times_stay_as_near(void **state)
 		double median, p90;
 	} rows[] = {
 		{ "ascend_mindspeed", 0.078, 0.195 },
-		{ "bloom_prequel_a100", 0.030, 0.104 },
-		{ "fms_fsdp", 0.031, 0.067 },
+		{ "bloom_prequel_a100", 0.042, 0.104 },
+		{ "fms_fsdp", 0.031, 0.070 },
 		{ "hagemann_llama_a100", 0.036, 0.112 },
 		{ "hf_ultrascale_h100", 0.041, 0.138 },
 		{ "internevo_a100", 0.029, 0.062 },
-		{ "llmfoundry_fsdp", 0.039, 0.112 },
+		{ "llmfoundry_fsdp", 0.045, 0.112 },
 		{ "megatron_bridge_cards", 0.130, 0.215 },
 		{ "megatron_bridge_perf", 0.046, 0.212 },
 		{ "megatron_gb200_ladder", 0.055, 0.100 },
@@ -55,9 +55,9 @@ static void step_times_stay_as_near(void **state)
 		{ "nemo_docs_h100", 0.058, 0.152 },
 		{ "papers", 0.039, 0.500 },
 		{ "simumax", 0.025, 0.081 },
-		{ "torchtitan", 0.030, 0.128 },
+		{ "torchtitan", 0.049, 0.128 },
 		{ "tpu_recipes", 0.098, 0.203 },
-		{ "vtrain_multi_a100", 0.052, 0.124 },
+		{ "vtrain_multi_a100", 0.056, 0.124 },
 	};
 
 	(void)state;
