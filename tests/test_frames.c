@@ -147,7 +147,7 @@ static void check_size(const struct size *size)
  * differ, and each is a byte or three. */
 static void test_120_columns(void **state)
 {
-	static const struct size size = { 120, 36, PALETTE_256_DARK, 5, 3220, 4470 };
+	static const struct size size = { 120, 36, PALETTE_256_DARK, 6, 3220, 4470 };
 
 	(void)state;
 	check_size(&size);
@@ -163,7 +163,7 @@ static void test_24_bits(void **state)
 
 static void test_200_columns(void **state)
 {
-	static const struct size size = { 200, 60, PALETTE_256_DARK, 1, 5950, 9250 };
+	static const struct size size = { 200, 60, PALETTE_256_DARK, 1, 5960, 9250 };
 
 	(void)state;
 	check_size(&size);
