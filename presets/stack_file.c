@@ -38,6 +38,7 @@ static const struct field fields[] = {
 	{ "kv_rule", FIELD_WORD, S(kv_rule), 0, kv_words },
 	{ "split_rule", FIELD_WORD, S(split_rule), 0, split_words },
 	{ "scatters_sends", FIELD_BOOL, S(scatters_sends), 0, NULL },
+	{ "reduces_behind", FIELD_BOOL, S(reduces_behind), 0, NULL },
 	{ "serves", FIELD_BOOL, S(serves), 0, NULL },
 	{ "vocab_multiple", FIELD_COUNT, S(vocab_multiple), 0, NULL },
 	{ "operator_launches", FIELD_NUMBER, S(operator_launches), 0, NULL },

@@ -192,6 +192,7 @@ static void random_plan(struct scenario *s)
 	s->stack.reduces_by_product = next(2);
 	s->stack.gathers_by_product = next(2);
 	s->stack.reduces_whole = next(2);
+	s->stack.reduces_behind = next(4) == 0;
 	s->stack.reduced_bytes = 2 * (double)next(3);
 }
 

@@ -232,6 +232,59 @@ static void test_rows_name_the_family_and_its_ranks(void **state)
 	free(e);
 }
 
+static const struct traffic *row_named(const struct estimate *e, const char *what)
+{
+	for (int i = 0; i < e->traffic_count; i++)
+		if (strcmp(e->traffic[i].what, what) == 0)
+			return &e->traffic[i];
+	fail_msg("no %s", what);
+	return NULL;
+}
+
+/* nanotron has no DDP with ZeRO: one all-reduce of its fp32 buffer behind the backward,
+ * whose bytes pass round twice, and nothing of it hides (src/nanotron/trainer.py,
+ * make_ddp). */
+static void test_a_stack_sums_whole_gradients(void **state)
+{
+	static struct estimate scattered, whole;
+	const struct traffic *row;
+	struct scenario s;
+
+	(void)state;
+	mixtral(&s);
+	s.model.moe.experts = 0;
+	s.cluster.gpus = 64;
+	s.plan.global_batch = 256;
+	s.plan.zero = 1;
+	s.plan.overlap_grad_reduce = true;
+	s.stack.dp_overlap = 1;
+	for (int k = 0; k < s.model.kinds; k++) {
+		s.model.kind[k].mlp = MLP_DENSE;
+		s.model.kind[k].ffn = 14336;
+	}
+	estimate(&s, &scattered);
+	assert_true(row_named(&scattered, "gradients")->kind ==
+		    COLLECTIVE_REDUCE_SCATTER);
+	s.stack.reduces_behind = true;
+	estimate(&s, &whole);
+	row = row_named(&whole, "gradients");
+	assert_true(row->kind == COLLECTIVE_ALL_REDUCE);
+	assert_close(row->sent_bytes,
+		     2 * row_named(&scattered, "gradients")->sent_bytes, 1e-9);
+	assert_close(row->pieces, 1, 0);
+	assert_close(row->exposed_seconds, row->total_seconds, 1e-12);
+	s.plan.overlap_grad_reduce = false;
+	estimate(&s, &scattered);
+	assert_close(row_named(&scattered, "gradients")->exposed_seconds,
+		     row->exposed_seconds, 1e-12);
+	/* ZeRO 0 has DDP, and hides */
+	s.plan.zero = 0;
+	s.plan.overlap_grad_reduce = true;
+	estimate(&s, &scattered);
+	row = row_named(&scattered, "gradients");
+	assert_true(row->exposed_seconds < row->total_seconds);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_kept_weights_are_all_gathered),
 		cmocka_unit_test(test_a_group_holds_a_set_of_experts),
 		cmocka_unit_test(test_rows_name_the_family_and_its_ranks),
+		cmocka_unit_test(test_a_stack_sums_whole_gradients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

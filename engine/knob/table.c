@@ -299,6 +299,12 @@ static bool hides_dp(const struct scenario *s)
 	return s->stack.dp_overlap > 0 && (copies || s->cluster.gpus > alone);
 }
 
+/* What is summed whole behind the backward hides behind nothing. */
+static bool hides_gradients(const struct scenario *s)
+{
+	return hides_dp(s) && !scenario_sums_behind(s);
+}
+
 static bool hides_sharding(const struct scenario *s)
 {
 	return has_sharding(s) && hides_dp(s);
@@ -659,7 +665,7 @@ const struct knob knob_table[] = {
 
 	{ "overlap_grad_reduce", NULL, "DP gradients", "",
 	  "Reduce gradients while the backward still runs.", GROUP_OVERLAP,
-	  SWITCH(plan.overlap_grad_reduce), .applies = hides_dp },
+	  SWITCH(plan.overlap_grad_reduce), .applies = hides_gradients },
 	{ "overlap_param_gather", NULL, "DP parameters", "",
 	  "Gather updated parameters while the next forward runs.", GROUP_OVERLAP,
 	  SWITCH(plan.overlap_param_gather), .applies = hides_sharding },

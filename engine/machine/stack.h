@@ -31,6 +31,9 @@ struct stack {
 	/* Without SP a message between stages is cut over the TP ranks and gathered
 	 * behind the send; otherwise each of them sends all of it. */
 	bool scatters_sends;
+	/* ZeRO 1 all-reduces fp32 gradients whole in one call behind the last
+	 * backward. */
+	bool reduces_behind;
 	/* time */
 	double operator_launches;  /* CPU time of one operator, in launches of a kernel
 				    */
@@ -51,7 +54,7 @@ struct stack {
 	/* ZeRO 1 all-reduces gradients, of which a rank then keeps its part: but those
 	 * that are held and sent in 16 bits. */
 	bool reduces_whole;
-	double reduced_bytes; /* of a gradient as it travels; 0 = as it is held */
+	double reduced_bytes;  /* of a gradient as it travels; 0 = as it is held */
 	double sum_copy_bytes; /* moved for a parameter where a gradient is copied
 				  before it is added to a sum in fp32 */
 	bool general_norms;    /* kernels of its norms read their rows more than once */

@@ -213,6 +213,12 @@ int64_t scenario_attended_len(const struct scenario *s)
 	return document > 0 && document < s->plan.seq_len ? document : s->plan.seq_len;
 }
 
+bool scenario_sums_behind(const struct scenario *s)
+{
+	return s->plan.zero == 1 && s->stack.reduces_behind &&
+	       (s->plan.precision == PRECISION_FP32 || s->plan.grad_dtype == GRAD_FP32);
+}
+
 bool scenario_trains_narrow(const struct scenario *s)
 {
 	return s->plan.mode == MODE_TRAINING &&

@@ -52,6 +52,8 @@ enum run_kind scenario_run_kind(const struct scenario *scenario);
 /* Tokens that attend to each other: of a sequence, or of each document packed into it,
  * in the mean. */
 int64_t scenario_attended_len(const struct scenario *scenario);
+/* ZeRO 1 of a stack that sums whole fp32 gradients behind the last backward. */
+bool scenario_sums_behind(const struct scenario *scenario);
 /* Whether matrix products of training run in fp8 or fp4. */
 bool scenario_trains_narrow(const struct scenario *scenario);
 /* Whether its attention runs in fp8: flash kernels alone do. */

@@ -110,9 +110,11 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 	/* buckets or tensors one by one */
 	double calls = s->layers * s->step->scenario->stack.sync_calls_per_layer;
 
-	/* gradients are bundled up */
+	/* gradients are bundled up, and in one buffer behind the backward */
 	if (kind == COLLECTIVE_ALL_REDUCE)
-		calls = lesser(calls, bytes / least_bucket_bytes);
+		calls = scenario_sums_behind(s->step->scenario)
+				? 1
+				: lesser(calls, bytes / least_bucket_bytes);
 	step_pieces(s->step, group, kind, bytes, calls, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes, &cost,
@@ -140,7 +142,8 @@ static bool reduces_whole(const struct scenario *scenario)
 {
 	bool narrow = sent_bytes(scenario) <= 2 && step_gradient_bytes(scenario) <= 2;
 
-	return scenario->stack.reduces_whole && !narrow;
+	return scenario_sums_behind(scenario) ||
+	       (scenario->stack.reduces_whole && !narrow);
 }
 
 /* HSDP: replicas of the shards add up. */
@@ -167,7 +170,9 @@ static double reduce_family(const struct sync *s, const struct group *group,
 			    double trainable, int64_t sharded)
 {
 	const struct plan *plan = &s->step->scenario->plan;
-	bool overlaps = plan->overlap_grad_reduce, whole;
+	bool overlaps =
+		plan->overlap_grad_reduce && !scenario_sums_behind(s->step->scenario);
+	bool whole;
 	double gradients, weights, exposed = 0;
 	struct group shard_group;
 

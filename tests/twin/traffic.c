@@ -233,7 +233,8 @@ static double data_parallel(const struct scenario *s, double elements, int64_t r
 	double gradient = elements * (fp32 || p->grad_dtype == GRAD_FP32 ? 4 : 2);
 	double weight = elements * (fp32 ? 4 : 2), sent = 0;
 
-	bool whole = s->stack.reduces_whole && gradient > 2 * elements;
+	bool whole = (s->stack.reduces_whole || s->stack.reduces_behind) &&
+		     gradient > 2 * elements;
 
 	/* sums may be turned to another format before they are sent */
 	if (p->zero < 2 && !fp32 && s->stack.reduced_bytes > 0) {
