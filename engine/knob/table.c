@@ -575,9 +575,8 @@ const struct knob knob_table[] = {
 	  "gather all of it and keep a part (NeMo's a2a_experimental).",
 	  GROUP_MEMORY, SWITCH(plan.lora_exchange), .applies = has_split_adapters },
 	{ "frozen_format", NULL, "frozen weights", "",
-	  "Format in which LoRA's frozen layers are stored: as they compute, fp8, or 4 bits "
-	  "that are written out before each product (nf4 of QLoRA; nvfp4 unless precision "
-	  "multiplies it).",
+	  "Format in which LoRA's frozen layers are stored; 4 bits that the precision does "
+	  "not multiply are written out before each product (nf4: QLoRA).",
 	  GROUP_MEMORY, WORD(plan.frozen_format, frozen_words), .applies = is_lora },
 
 	{ "precision", "dtype", "precision", "",
