@@ -82,7 +82,7 @@ static void put_pool(struct pools *p, const struct node *pool, enum role role)
 	long count = copies ? strtol(copies, NULL, 10) : 1;
 
 	id = id ? id : scalar_of(p->model, "name");
-	if (count < 1 || !id)
+	if (!pool || count < 1 || !id)
 		return;
 	for (; p->line < place_line(pool->line); p->line++)
 		fputc('\n', p->out);
