@@ -44,7 +44,7 @@ static void twist(void)
 	p->fp4_squares = next(2);
 	p->lora_rank = next(3) ? 0 : 8;
 	p->lora_targets = (int)next(2);
-	p->frozen_format = (int)next(FROZEN_NF4 + 1);
+	p->frozen_format = (int)next(FROZEN_FORMAT_COUNT);
 	p->grouped_gemm = next(3) != 0;
 	p->router_fusion = next(2);
 	p->scale_fusion = (int)next(SCALES_COUNT);
@@ -55,7 +55,9 @@ static void twist(void)
 	p->host_binding = next(2);
 	s.stack.saves_fp8_inputs = next(2);
 	s.stack.operator_launches = next(5) ? between(1, 30) : 0;
-	s.stack.unfused_passes = next(2) ? between(2, 6) : 0;
+	s.stack.general_norms = next(2);
+	s.stack.reduces_by_product = next(2);
+	s.stack.gathers_by_product = next(2);
 	s.stack.kernel_gap_seconds = next(2) ? between(0, 1e-5) : 0;
 	if (next(2))
 		a->peak_flops[PRECISION_MXFP8] = next(2) ? 2e15 : 0;
@@ -166,6 +168,21 @@ static void rate_of(const struct graph_operator *op, struct roofline *out)
 			given(s.cluster.accelerator.calibration.unaligned_efficiency);
 }
 
+/* Frozen weights of 4 bits are written out, but where the product takes them. */
+static bool unpacks(void)
+{
+	return s.plan.frozen_format == FROZEN_NF4 ||
+	       (s.plan.frozen_format == FROZEN_NVFP4 &&
+		s.plan.precision != PRECISION_NVFP4);
+}
+
+/* Four bits, and scales: of NF4 8 bits for 64 and 32 for 256 of those, of NVFP4 8 for
+ * 16. */
+static double stored(void)
+{
+	return 0.5 + (s.plan.frozen_format == FROZEN_NF4 ? 0.127 / 8 : 1.0 / 16);
+}
+
 /* What comes beside the product itself: weights unpacked, adapters, the router's small
  * kernels, an expert's own starts. */
 static void add_beside(const struct graph_operator *op, const struct roofline *memory,
@@ -177,8 +194,8 @@ static void add_beside(const struct graph_operator *op, const struct roofline *m
 	bool fused = s.plan.compile || s.stack.operator_launches <= 0;
 	double per_byte = memory->seconds_per_byte, short_one = memory->kernel_seconds;
 
-	if (s.plan.lora_rank > 0 && s.plan.frozen_format == FROZEN_NF4) {
-		double unpacked = matrix * (0.5 + 0.127 / 8 + wide()) * per_byte;
+	if (s.plan.lora_rank > 0 && unpacks()) {
+		double unpacked = matrix * (stored() + wide()) * per_byte;
 
 		w->seconds += unpacked;
 		w->input_grad += unpacked;
@@ -298,11 +315,10 @@ static enum graph_scope scope_of(int kind, int i)
 /* Operators of the framework that one of ours is. */
 static double operators_in(const struct graph_operator *op)
 {
-	bool fused =
-		s.plan.fused_norms || s.plan.compile || s.stack.unfused_passes <= 1;
+	bool fused = s.plan.fused_norms || s.plan.compile;
 
 	switch (op->kind) {
-	case OPERATOR_NORM: return fused ? 1 : 5;
+	case OPERATOR_NORM: return fused || s.model.norm != NORM_RMS ? 1 : 8;
 	case OPERATOR_ELEMENTWISE: return fused ? 1 : 3;
 	case OPERATOR_ATTENTION:
 		return attention_table[s.plan.attention_kernel].flash ? 1 : 5;
