@@ -1000,6 +1000,40 @@ static void test_remarks(void **state)
 	free(text);
 }
 
+/* TensorRT-LLM's blocks are powers of two greater than one
+ * (docs/source/features/kvcache.md). */
+static void blocks_are_powers_of_two(void **state)
+{
+	static const struct {
+		const char *tokens, *line;
+	} blocks[] = {
+		{ "1", NULL },
+		{ "2", "  tokens_per_block: 2\n" },
+		{ "8", "  tokens_per_block: 8\n" },
+		{ "48", NULL },
+		{ "64", "  tokens_per_block: 64\n" },
+	};
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(
+		scenario_blank(&s, "llama3-8b", "dgx-h100", "tensorrt-llm", &error));
+	case_set(&s, "mode", "inference");
+	for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+		char *text;
+
+		case_set(&s, "kv_block", blocks[i].tokens);
+		text = write_as("trtllm", &s, NULL);
+		assert_true(is_said(text, "kv_block") == !blocks[i].line);
+		if (blocks[i].line)
+			assert_non_null(strstr(text, blocks[i].line));
+		else
+			assert_null(strstr(text, "tokens_per_block"));
+		free(text);
+	}
+}
+
 /* Names of checkpoints as people have them. */
 static void test_checkpoints(void **state)
 {
@@ -1144,6 +1178,7 @@ int main(void)
 		cmocka_unit_test(test_pools_run_beside_each_other),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_remarks),
+		cmocka_unit_test(blocks_are_powers_of_two),
 		cmocka_unit_test(test_checkpoints),
 		cmocka_unit_test(test_text_parts),
 		cmocka_unit_test(test_command_line),

@@ -340,18 +340,17 @@ static void write_graphs(const struct tool_writer *w)
 		write_count(w, "cuda_graph_config.max_batch_size", (int64_t)batch);
 }
 
-/* A power of two (cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp), and of what the
- * paged kernels are built for
- * (cpp/tensorrt_llm/kernels/decoderMaskedMultiheadAttention).
+/* A power of two greater than one (docs/source/features/kvcache.md; asserted in
+ * cpp/tensorrt_llm/kernels/kvCacheUtils.h).
  */
 static void settle_block(const struct tool_writer *w)
 {
 	int64_t block = w->scenario->plan.serving.kv_block;
 
-	if (block >= 16 && (block & (block - 1)) == 0)
+	if (block > 1 && (block & (block - 1)) == 0)
 		return;
 	write_without(w, "kv_cache_config.tokens_per_block");
-	write_unsaid(w, "kv_block", "%lld; TensorRT-LLM has powers of two from 16",
+	write_unsaid(w, "kv_block", "%lld; TensorRT-LLM has powers of two from 2",
 		     (long long)block);
 }
 
