@@ -374,7 +374,7 @@ static void cache_bytes_per_token(void **state)
 }
 
 /* What a model knows is its own, not that of the one that it is like: a server of more
- * is warned (S14). Of the configurations at huggingface.co. */
+ * is warned (S14). Of published configurations and copies of them. */
 static void models_know_their_positions(void **state)
 {
 	static const struct {
@@ -389,6 +389,8 @@ static void models_know_their_positions(void **state)
 		{ "moonlight-16b-a3b", 8192 },  { "qwen3-235b-a22b", 40960 },
 		{ "gemma2-27b", 8192 },         { "gemma3-4b", 131072 },
 		{ "gpt-oss-120b", 131072 },     { "qwen3-coder-480b-a35b", 262144 },
+		{ "llama-65b", 2048 },          { "mistral-large-3-675b", 36 * 8192 },
+		{ "qwen2.5-72b", 131072 },      { "intern-s1", 65536 },
 	};
 
 	(void)state;
