@@ -84,6 +84,20 @@ static void drop_absent_modules(struct scenario *s)
 		plan->recompute = RECOMPUTE_NONE;
 }
 
+/* Of the layers' TP alone: without it there is no sequence parallelism, which the
+ * overlap asks for (megatron/training/arguments.py:1442). */
+static void drop_absent_overlap(struct scenario *s, struct export_out *out)
+{
+	struct plan *plan = &s->plan;
+
+	if (!plan->tp_overlap || plan->tp > 1)
+		return;
+	if (s->model.moe.experts > 0 && plan->etp > 1)
+		export_unsaid(out, "tp_overlap",
+			      "on; Megatron overlaps the layers' TP, which is 1");
+	plan->tp_overlap = false;
+}
+
 void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 		     struct export_out *out)
 {
@@ -93,6 +107,7 @@ void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 
 	*settled = *scenario;
 	drop_absent_modules(settled);
+	drop_absent_overlap(settled, out);
 	scenario_defaults(&base);
 	if (!library_stack(&base, "megatron-core", NULL))
 		return;
