@@ -129,6 +129,7 @@ static void some_fabric(void)
 	cluster.link[LINK_DOMAIN] = some_link(between(5e10, 9e11));
 	cluster.link[LINK_NETWORK] = some_link(between(5e9, 1e11));
 	cluster.link[LINK_UPPER].oversubscription = next(2) ? between(0, 4) : 1;
+	cluster.link[LINK_UPPER].span = 8 << next(4);
 	cluster.link[LINK_DOMAIN].in_network_reduction = next(2);
 	cluster.link[LINK_NETWORK].in_network_reduction = next(2);
 	cluster.torus = next(4) == 0;
@@ -156,6 +157,8 @@ static void some_group(void)
 
 	do {
 		group = (struct group){ .stride = 1, .beside = 1 };
+		if (!cluster.torus)
+			group.stride = (int64_t)1 << next(4);
 		group.per_domain = inside[next(7)];
 		group.ranks = group.per_domain * domains;
 	} while (group.ranks < 2);
@@ -231,6 +234,31 @@ static double rate(const struct link *link, double software, double share)
 	return link->bytes_per_second * reached * share;
 }
 
+/* How far what leaves a leaf, where every member is in such a group, exceeds what the
+ * lines above it carry at once: rings leave it once for each member in a domain, an
+ * exchange with all that goes to members elsewhere, a row of messages at its end. */
+static double crowd(enum collective_kind kind)
+{
+	const struct link *upper = &cluster.link[LINK_UPPER];
+	double together = 0, groups, lines = (double)upper->span, leave;
+
+	while (together < (double)group.ranks &&
+	       (together + 1) * (double)group.stride <= lines)
+		together++;
+	if (group.link != LINK_UPPER || together >= (double)group.ranks)
+		return 1;
+	together = fmax(1, together);
+	groups = lines / together;
+	leave = (double)group.per_domain;
+	if (kind == COLLECTIVE_SEND)
+		leave = 1;
+	if (kind == COLLECTIVE_ALL_TO_ALL)
+		leave = together * ((double)group.ranks - together) /
+			(double)(group.ranks - group.per_domain);
+	lines /= fmax(1, upper->oversubscription);
+	return upper->oversubscription > 1 ? fmax(1, groups * leave / lines) : 1;
+}
+
 /* In one protocol, of which so much over the network is payload. */
 static double seconds_in(const struct row *row, const struct unit_work *w,
 			 const struct protocol *protocol, double payload)
@@ -238,9 +266,6 @@ static double seconds_in(const struct row *row, const struct unit_work *w,
 	const struct link *near = &cluster.link[LINK_DOMAIN];
 	const struct link *far = &cluster.link[LINK_NETWORK];
 	double copy = cluster.accelerator.transports.copy_share;
-	double over = group.link == LINK_UPPER
-			      ? fmax(1, cluster.link[LINK_UPPER].oversubscription)
-			      : 1;
 	double hop = protocol->hop_seconds > 0 ? protocol->hop_seconds
 					       : near->latency_seconds;
 	double waits = protocol->start_seconds + w->near_steps * hop +
@@ -252,8 +277,7 @@ static double seconds_in(const struct row *row, const struct unit_work *w,
 		w->peer_bytes /
 		rate(near, fabric.domain_share,
 		     protocol->peer_share > 0 ? protocol->peer_share : protocol->share);
-	double across =
-		w->far_bytes / (rate(far, fabric.network_share, payload) / over);
+	double across = w->far_bytes / rate(far, fabric.network_share, payload);
 	double copies =
 		copy > 0 ? w->own_bytes / rate(near, fabric.domain_share, copy) : 0;
 
@@ -345,6 +369,8 @@ static void test_where_each_runs_and_what_it_takes(void **state)
 							 row->algorithm, &account));
 				assert_close(cost.seconds,
 					     seconds_of(row, &account.work), 1e-9);
+				assert_close(account.call.over, crowd(message.kind),
+					     1e-12);
 				assert_close(account.waiting + account.moving,
 					     cost.seconds, 1e-9);
 				assert_int_equal(cost.algorithm, row->algorithm);

@@ -170,11 +170,11 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 		"lit: all (S); in a box NVLink 4, between IB NDR\n", NULL
 	};
 	static const char *const pinned[] = { "128 micro-batches: 45.5 s  //\n", NULL };
-	static const char *const large[] = { "16 micro-batches: 5.92 s\n",
+	static const char *const large[] = { "16 micro-batches: 5.98 s\n",
 					     "forward 0, chunk 0  critical\n", NULL };
-	static const char *const played[] = { "time: 5.92 s  event 2 of 4096, Esc: all",
+	static const char *const played[] = { "time: 5.98 s  event 2 of 4096, Esc: all",
 					      NULL };
-	static const char *const pods[] = { "DP  512, 341 per domain: data centre",
+	static const char *const pods[] = { "DP  512, 256 per domain: data centre",
 					    NULL };
 	static const char *const rings[] = { "DP  128, 1 per node: IB NDR", NULL };
 	static const char *const step[] = {
