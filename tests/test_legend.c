@@ -178,7 +178,7 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 					    NULL };
 	static const char *const rings[] = { "DP  128, 1 per node: IB NDR", NULL };
 	static const char *const step[] = {
-		"r recompute  d DP  _ bubble  o optimizer\n", NULL
+		"r recompute  t TP  d DP  _ bubble  o optimizer\n", NULL
 	};
 	static const char *const cache[] = { "cache, tokens ", "most requests ", NULL };
 	static const char *const curve[] = { "- tok/s per GPU over tok/s per user --\n",
