@@ -122,11 +122,11 @@ double waves_ahead(const struct work *w, const struct server *server, double c,
 }
 
 /* Those of a burst fill passes, later ones are those that come in a round, dealt out
- * over the micro-batches. */
+ * over the micro-batches; never more than there are. */
 double waves_company(const struct work *w, const struct server *server, double c,
 		     double turns, const struct point *out)
 {
-	double most = fmax(1, server->budget_tokens / w->prompt), sum = fmin(c, most);
+	double most = fmin(c, fmax(1, server->budget_tokens / w->prompt)), sum = most;
 	double decoding = steps_of(w) * out->step_seconds;
 	double begin = fmax(out->served_seconds, w->s->stack.serving.prompt_seconds);
 
