@@ -131,8 +131,10 @@ static void economy(const struct scenario *s, const struct model_counts *counts,
 						      true);
 
 	out->mfu = flops / gpus / peak;
-	busy = fmin(1, (v->compute_seconds + v->memory_seconds) /
-			       fmax(v->decode_seconds, 1e-9));
+	busy = v->decode_seconds > 0
+		       ? fmin(1, (v->compute_seconds + v->memory_seconds) /
+					 v->decode_seconds)
+		       : 1;
 	if (v->concurrency < 1)
 		busy *= v->concurrency;
 	if (v->output_tokens_per_second <= 0)
