@@ -160,8 +160,8 @@ static void test_the_twin_serves_each_request_at_the_same_time(void **state)
 		held += system.pool.prompt_wait > 0;
 		closed += load.arrivals == ARRIVE_CLOSED;
 	}
-	assert_true(preempted > some_of(LOADS) / 30 && pools > some_of(LOADS) / 6);
-	assert_true(retracted > some_of(LOADS) / 60);
+	assert_true(preempted > some_of(LOADS) / 60 && pools > some_of(LOADS) / 6);
+	assert_true(retracted > some_of(LOADS) / 120);
 	assert_true(held > some_of(LOADS) / 10 && closed > some_of(LOADS) / 6);
 }
 

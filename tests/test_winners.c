@@ -29,7 +29,7 @@ static const struct {
 	const char *plan, *reason;
 } reasons[] = {
 	{ "deepseek-v3-1024-h100",
-	  "Partly ours: it is predicted 9 % longer than measured, for too much of its "
+	  "Partly ours: it is predicted 16 % longer than measured, for too much of its "
 	  "all-to-all over 8 nodes counts as exposed, which EP 16 mostly spares." },
 	{ "falcon-180b-4096-a100",
 	  "Old (2023): recomputes everything. What hides the gradients of 64 replicas is "
@@ -40,10 +40,10 @@ static const struct {
 	  "against these 5984 in spite of 8 micro-batches on 4 stages." },
 	{ "kimi-k2-2048-h800",
 	  "Partly ours: its activations rest in fp8 before they go to the host, which is "
-	  "not modelled and would spare part of the 7.8 s of copies that show; the best "
+	  "not modelled and would spare part of the 8.1 s of copies that show; the best "
 	  "one computes all again and copies little." },
 	{ "llama-65b-2048-a100",
-	  "Degrees are not published: TP 8 stands for them, and is predicted 45 % longer "
+	  "Degrees are not published: TP 8 stands for them, and is predicted 40 % longer "
 	  "than measured." },
 	{ "llama2-70b-2048-a100",
 	  "Degrees are not published; those here were chosen for the batch." },
@@ -57,7 +57,7 @@ static const struct {
 	  "everything is recomputed." },
 	{ "mixtral-8x22b-256-h100",
 	  "An example of the user guide, no run, its batch chosen. Megatron's tuned run of "
-	  "this model (MoE zoo) is TP 2, PP 8, VPP 7, EP 8, which stands 1 % behind the "
+	  "this model (MoE zoo) is TP 2, PP 8, VPP 7, EP 8, which stands 2 % behind the "
 	  "best one here." },
 	{ "mt-nlg-530b-2240-a100",
 	  "Old (2022): recomputes every layer; the best one does so for one of a stage." },
