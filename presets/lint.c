@@ -219,18 +219,23 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 	}
 }
 
-/* What a value of the remedy gives, alone. */
-static void weigh(const struct scenario *scenario, const struct knob *knob,
-		  double value, struct estimate *scratch, struct lint_item *item)
+/* What a value of the remedy gives: alone, but for what nobody gave, which is chosen
+ * anew for it, as the command that takes the remedy will. */
+static void weigh(const struct scenario *scenario, const struct start *start,
+		  const struct knob *knob, double value, struct estimate *scratch,
+		  struct lint_item *item)
 {
 	struct whatif_cost *cost = &item->cost[item->costs];
+	struct scenario trial;
 
-	whatif_cost(scenario, knob, value, scratch, cost);
+	if (!start_again(start, scenario, knob, value, &trial))
+		return;
+	whatif_cost(&trial, knob, value, scratch, cost);
 	item->costs += cost->knob != NULL;
 }
 
-static void weigh_all(const struct scenario *scenario, struct estimate *scratch,
-		      struct lint *out)
+static void weigh_all(const struct scenario *scenario, const struct start *start,
+		      struct estimate *scratch, struct lint *out)
 {
 	for (int i = 0; i < out->count; i++) {
 		struct lint_item *item = &out->item[i];
@@ -239,13 +244,13 @@ static void weigh_all(const struct scenario *scenario, struct estimate *scratch,
 		if (item->level == LINT_HINT)
 			continue;
 		for (int k = 0; f && f->knob && k < f->nearest_count; k++)
-			weigh(scenario, knob_find(f->knob), f->nearest[k], scratch,
-			      item);
+			weigh(scenario, start, knob_find(f->knob), f->nearest[k],
+			      scratch, item);
 		for (int k = 0; item->lack.row && k < item->lack.nearest_count; k++)
-			weigh(scenario, item->lack.knob, item->lack.nearest[k], scratch,
-			      item);
+			weigh(scenario, start, item->lack.knob, item->lack.nearest[k],
+			      scratch, item);
 		for (int k = 0; k < item->mends; k++)
-			weigh(scenario, item->mend[k].knob, item->mend[k].value,
+			weigh(scenario, start, item->mend[k].knob, item->mend[k].value,
 			      scratch, item);
 	}
 }
@@ -263,9 +268,9 @@ static void sort(struct lint *out)
 		}
 }
 
-void lint_run(const struct scenario *scenario, const struct estimate *estimate,
-	      const struct lint_rules *rules, struct estimate *scratch,
-	      struct lint *out)
+void lint_run(const struct scenario *scenario, const struct start *start,
+	      const struct estimate *estimate, const struct lint_rules *rules,
+	      struct estimate *scratch, struct lint *out)
 {
 	out->count = out->errors = 0;
 	out->advice.count = 0;
@@ -277,7 +282,7 @@ void lint_run(const struct scenario *scenario, const struct estimate *estimate,
 		advice_give(scenario, estimate, &out->advice);
 		add_findings(out, &out->advice, rules, true);
 	}
-	weigh_all(scenario, scratch, out);
+	weigh_all(scenario, start, scratch, out);
 	whatif_gpus(scenario, scratch, &out->gpus);
 	sort(out);
 }

@@ -59,11 +59,11 @@ struct lint {
 	struct lint_item item[MAX_LINT_ITEMS];
 };
 
-/* The estimate is that of the scenario; scratch is any other. Advice is told only where
- * the rules name its code. */
-void lint_run(const struct scenario *scenario, const struct estimate *estimate,
-	      const struct lint_rules *rules, struct estimate *scratch,
-	      struct lint *out);
+/* The estimate is that of the scenario; scratch is any other. What the start chose, a
+ * remedy's figures choose anew. Advice is told only where the rules name its code. */
+void lint_run(const struct scenario *scenario, const struct start *start,
+	      const struct estimate *estimate, const struct lint_rules *rules,
+	      struct estimate *scratch, struct lint *out);
 /* The object of report_json with the problems as found here, "ok", "assumed" (what the
  * start chose) and "smallest_gpus".
  * To be freed; NULL: out of memory. */

@@ -232,7 +232,7 @@ static void a_lack_is_estimated_and_mended(void **state)
 			continue;
 		scenario_estimate(&s, e);
 		assert_true(e->legal);
-		lint_run(&s, e, &none, e + 1, lint);
+		lint_run(&s, &(struct start){ .wanted = false }, e, &none, e + 1, lint);
 		assert_true(has_code(lint, "C1"));
 		scenario_lacks(&s, &lacks);
 		for (int l = 0; l < lacks.count; l++) {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "engine/advice/advice.h"
 #include "engine/train/train.h"
 #include "presets/library.h"
@@ -25,7 +27,8 @@ static void run_lint(const struct scenario *s, const char *rules_text)
 	    !lint_rules_parse(&rules, "rules", rules_text, strlen(rules_text), &error))
 		fail_msg("%s", error.text);
 	train_estimate(s, &estimates[0]);
-	lint_run(s, &estimates[0], &rules, &estimates[1], &lint);
+	lint_run(s, &(struct start){ .wanted = false }, &estimates[0], &rules,
+		 &estimates[1], &lint);
 }
 
 static const struct lint_item *item(const char *code)
@@ -209,6 +212,93 @@ static void test_command(void **state)
 	unlink(path);
 }
 
+/* What the command says of the plan: its rate, 0 where it has none, and if it fits. */
+static cJSON *ask(const char *line)
+{
+	char arguments[640];
+	struct ran ran;
+	cJSON *root;
+
+	snprintf(arguments, sizeof arguments, "check %s --json", line);
+	ran = run(arguments);
+	root = cJSON_Parse(ran.out);
+	assert_non_null(root);
+	ran_free(&ran);
+	return root;
+}
+
+static double rate_of(const cJSON *root)
+{
+	const cJSON *throughput = cJSON_GetObjectItem(root, "throughput");
+	const cJSON *rate =
+		cJSON_GetObjectItem(throughput, "tokens_per_second_per_gpu");
+
+	if (!rate)
+		rate = cJSON_GetObjectItem(throughput,
+					   "output_tokens_per_second_per_gpu");
+	return rate ? rate->valuedouble : 0;
+}
+
+/* The remedy is told with the figures that the command has once it is taken. */
+static void follow(const char *line, const char *stated, const cJSON *remedy)
+{
+	const char *knob = cJSON_GetObjectItem(remedy, "knob")->valuestring;
+	const cJSON *rate = cJSON_GetObjectItem(remedy, "tokens_per_second_per_gpu");
+	char taken[512], given[64];
+	cJSON *root;
+
+	snprintf(given, sizeof given, "--%s %s", knob, stated);
+	assert_non_null(strstr(line, given));
+	snprintf(taken, sizeof taken, "%.*s--%s %s%s",
+		 (int)(strstr(line, given) - line), line, knob,
+		 cJSON_GetObjectItem(remedy, "value")->valuestring,
+		 strstr(line, given) + strlen(given));
+	root = ask(taken);
+	assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(remedy, "feasible")),
+			 cJSON_IsTrue(cJSON_GetObjectItem(root, "feasible")));
+	assert_close(rate ? rate->valuedouble : 0, rate_of(root), 1e-9);
+	cJSON_Delete(root);
+}
+
+/* Plans of which only a part is given: once a degree can't be, nothing else is chosen,
+ * but it is for the degree that mends it. */
+static void test_remedies_as_taken(void **state)
+{
+	static const struct {
+		const char *line, *knob, *stated;
+	} table[] = {
+		{ "--model olmoe-1b-7b --cluster dgx-b200 --gpus 64 --vpp 1 --pp 7",
+		  "pp", "7" },
+		{ "--model deepseek-v3 --cluster dgx-h100 --gpus 2048 --tp 3", "tp",
+		  "3" },
+		{ "--model gpt-oss-120b --cluster hgx-h20 --gpus 256 --pp 7 --mbs 2",
+		  "pp", "7" },
+		{ "--model llama3.1-70b --mode inference --gpus 8 --tp 3", "tp", "3" },
+		{ "--model aquila-7b --cluster dgx-v100 --stack torchtitan --gpus 1024 "
+		  "--pp 4 --ep 64 --mbs 4 --gbs 96",
+		  "ep", "64" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		cJSON *root = ask(table[i].line), *problem, *remedy;
+		int followed = 0;
+
+		cJSON_ArrayForEach(problem, cJSON_GetObjectItem(root, "problems"))
+			cJSON_ArrayForEach(remedy,
+					   cJSON_GetObjectItem(problem, "remedies"))
+		{
+			if (strcmp(cJSON_GetObjectItem(remedy, "knob")->valuestring,
+				   table[i].knob) != 0)
+				continue;
+			follow(table[i].line, table[i].stated, remedy);
+			followed++;
+		}
+		assert_true(followed > 0);
+		cJSON_Delete(root);
+	}
+}
+
 /* Another stack brings its own defaults, but leaves what the plan says by itself. */
 static void test_change_stack(void **state)
 {
@@ -236,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_broken_rules),
 		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_remedies_as_taken),
 		cmocka_unit_test(test_change_stack),
 	};
 

@@ -392,7 +392,7 @@ static void test_lint(void **state)
 	case_set(&s, "optimizer_offload", "1");
 	case_set(&s, "host_memory_gib", "16");
 	train_estimate(&s, &now);
-	lint_run(&s, &now, &rules, &whole, &lint);
+	lint_run(&s, &(struct start){ .wanted = false }, &now, &rules, &whole, &lint);
 	for (int i = 0; i < lint.count; i++) {
 		assert_string_not_equal(lint.item[i].code, "OOM");
 		host |= strcmp(lint.item[i].code, "X25") == 0;

@@ -92,6 +92,7 @@ static void choose_precision(struct start *start, struct scenario *s)
 
 void start_choose(struct start *start, struct scenario *s)
 {
+	start->before = s->plan;
 	start_set(start, s, "gpus", (double)s->cluster.gpus);
 	choose_precision(start, s);
 	choose_lengths(start, s);
@@ -99,6 +100,23 @@ void start_choose(struct start *start, struct scenario *s)
 		start_server(start, s);
 	else
 		start_layout(start, s);
+}
+
+bool start_again(const struct start *start, const struct scenario *scenario,
+		 const struct knob *knob, double value, struct scenario *out)
+{
+	struct start again = *start;
+
+	*out = *scenario;
+	if (start->chosen > 0)
+		out->plan = start->before;
+	if (!knob || !knob_set(out, knob, value))
+		return false;
+	again.chosen = 0;
+	start_give(&again, knob);
+	if (again.wanted)
+		start_choose(&again, out);
+	return true;
 }
 
 /* What is off, none, left to the stack, or a degree of 1 (but TP and PP) is nothing to

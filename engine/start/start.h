@@ -21,7 +21,9 @@ struct start {
 	const struct knob *given[MAX_KNOBS];
 	bool cluster, stack;
 
-	/* Filled: knobs that the start decided, whether it changed them or not. */
+	/* Filled: the plan before it was chosen, and the knobs that the start decided,
+	 * whether it changed them or not. */
+	struct plan before;
 	int chosen;
 	const struct knob *choice[MAX_KNOBS];
 };
@@ -32,6 +34,11 @@ void start_forget(struct start *start, const struct knob *knob);
 /* Sets what was not given. The scenario holds model, cluster, stack with its defaults
  * and what was given. */
 void start_choose(struct start *start, struct scenario *scenario);
+/* What the same start makes of its scenario with one more knob given: a plan that takes
+ * a remedy and leaves open what was left open. False: the knob can't have that value. A
+ * start that was not wanted changes that knob alone. */
+bool start_again(const struct start *start, const struct scenario *scenario,
+		 const struct knob *knob, double value, struct scenario *out);
 /* "dgx-h100, seq 4096, gbs 1024, tp 4": what was chosen, with its values in the
  * scenario; what does nothing there is left out. Empty, and 0, where nothing was. */
 size_t start_text(const struct start *start, const struct scenario *scenario, char *out,

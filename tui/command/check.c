@@ -100,7 +100,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 
 	if (e && lint) {
 		scenario_estimate(s, e);
-		lint_run(s, e, &asked->rules, e + 1, lint);
+		lint_run(s, &asked->start, e, &asked->rules, e + 1, lint);
 		text = asked->json ? lint_json(s, e, &asked->start, lint) : NULL;
 		status = lint->errors > 0 ? STATUS_NO : STATUS_GOOD;
 	}
