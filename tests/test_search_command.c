@@ -548,6 +548,42 @@ static void test_activation_offload_is_left_out(void **state)
 	ran_free(&ran);
 }
 
+/* A start may choose what a search of known plans may not: that is told with the
+ * reason, as the explorer tells it, and not as something that was assumed. */
+static void test_ones_own_plan_is_faster(void **state)
+{
+	static const char line[] = "--model deepseek-v2-lite --cluster hgx-h100-96g "
+				   "--gpus 32 --seq 2048 --stack internevo";
+	static const char plan[] = "the plan that eval takes, mbs4 EP8 Z1, is ";
+	char arguments[256], told[64];
+	struct ran ran, screen;
+
+	(void)state;
+	snprintf(arguments, sizeof arguments, "search %s --top 1", line);
+	ran = run(arguments);
+	assert_int_equal(ran.status, 0);
+	assert_null(strstr(ran.out, "assumed: gbs 2048, pp 1, ep 8"));
+	assert_non_null(strstr(ran.out, plan));
+	assert_non_null(strstr(ran.out,
+			       "it is open: not measured on internevo: ep (nor "
+			       "published); --trust open takes such plans"));
+	snprintf(told, sizeof told, "your plan is %.4s %% faster than any",
+		 strstr(ran.out, plan) + strlen(plan));
+	snprintf(arguments, sizeof arguments, "screen search %s --size 120x36", line);
+	screen = run(arguments);
+	assert_non_null(strstr(screen.out, told));
+	ran_free(&ran);
+	ran_free(&screen);
+	/* a plan outside of what was asked about is not compared */
+	snprintf(arguments, sizeof arguments, "search %s --top 1 --ep 1", line);
+	ran = run(arguments);
+	assert_null(strstr(ran.out, "the plan that eval takes"));
+	ran_free(&ran);
+	ran = run("search llama3-405b-16k-h100 --top 1");
+	assert_non_null(strstr(ran.out, "it fills the 5 % that --reserve keeps free"));
+	ran_free(&ran);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_questions_are_refused),
 		cmocka_unit_test(test_a_terminal_sees_progress),
 		cmocka_unit_test(test_activation_offload_is_left_out),
+		cmocka_unit_test(test_ones_own_plan_is_faster),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

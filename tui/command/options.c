@@ -24,7 +24,7 @@ enum {
 	OPTION_OWN = 2000,
 	OPTION_KNOB = 3000,
 	MAX_OPTIONS = 512,
-	MAX_SET = 128
+	MAX_SET = MAX_KNOBS
 };
 
 /* What was asked for, before it is put together: the order on the command line must

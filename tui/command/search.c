@@ -84,9 +84,14 @@ static bool pin(struct planner_problem *problem, struct asked *asked,
 	planner_axes(problem);
 	if (!pin_all(problem, asked, error))
 		return false;
-	for (int i = 0; i < problem->axes; i++)
-		if (problem->axis[i].count > 1)
-			start_forget(&asked->start, problem->axis[i].knob);
+	for (int i = 0; i < problem->axes; i++) {
+		const struct planner_axis *axis = &problem->axis[i];
+
+		/* one that only a less known plan has is the search's to leave out */
+		if (axis->count > 1 ||
+		    axis->value[0] != knob_get(&problem->base, axis->knob))
+			start_forget(&asked->start, axis->knob);
+	}
 	return true;
 }
 

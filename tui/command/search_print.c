@@ -155,6 +155,68 @@ static void print_doubts(const struct planner_problem *problem,
 	printf("the first is %s: %s\n", trust_word(doubts.level), text);
 }
 
+/* Whether the scenario's own plan is one of those that were asked about. */
+static bool is_asked(const struct planner_problem *problem)
+{
+	for (int i = 0; i < knob_count(); i++) {
+		const struct planner_axis *pinned =
+			planner_pinned(problem, &knob_table[i]);
+		bool among = !pinned;
+
+		for (int k = 0; pinned && k < pinned->count; k++)
+			among |= pinned->value[k] ==
+				 knob_get(&problem->base, pinned->knob);
+		if (!among)
+			return false;
+	}
+	return true;
+}
+
+/* Why the search may not take it: it is less known, it fills what is kept free, or it
+ * differs in what is not varied. */
+static void print_bar(const struct planner_problem *problem, const struct estimate *e)
+{
+	struct doubts doubts;
+	char text[512];
+	int trust = 1 + (int)trust_of(&problem->base, &doubts);
+
+	if (problem->trust > 0 && trust > problem->trust) {
+		trust_text(&problem->base, &doubts, text, sizeof text);
+		printf("it is %s: %s; --trust %s takes such plans\n",
+		       trust_word(doubts.level), text, trust_word(doubts.level));
+	} else if (e->memory.total_bytes > e->capacity_bytes * (1 - problem->reserve))
+		printf("it fills the %.0f %% that --reserve keeps free\n",
+		       problem->reserve * 100);
+	else
+		puts("it differs in what the search does not vary");
+}
+
+/* The scenario's own plan may be faster than any that the search may take. */
+static void print_own(const struct planner_problem *problem,
+		      const struct planner_found *best)
+{
+	struct estimate *e = malloc(sizeof *e);
+	char name[MAX_PLAN];
+	double gain = 0;
+
+	if (e && !serves(problem) && problem->objective <= OBJECTIVE_THROUGHPUT &&
+	    is_asked(problem)) {
+		scenario_estimate(&problem->base, e);
+		if (e->legal && e->feasible)
+			gain = e->tokens_per_second_per_gpu /
+				       best->tokens_per_second_per_gpu -
+			       1;
+	}
+	if (gain > 0.001) {
+		planner_name(problem, &problem->base, name, sizeof name);
+		printf("\nthe plan that eval takes, %s, is %.1f %% faster than any the "
+		       "search may take:\n",
+		       name, gain * 100);
+		print_bar(problem, e);
+	}
+	free(e);
+}
+
 static void print_proof(const struct planner_problem *problem,
 			const struct planner_counts *c, double seconds)
 {
@@ -371,6 +433,8 @@ void print_search(const struct planner_problem *problem,
 		print_options(problem, &result->top[0]);
 	if (result->found > 0)
 		print_doubts(problem, &result->top[0]);
+	if (result->found > 0)
+		print_own(problem, &result->top[0]);
 	if (planner_leaves_offload(problem))
 		puts("\nactivation offload, which few measured runs cover, is left out: "
 		     "--activation_offload 0,0.5,1");

@@ -62,7 +62,7 @@ static void draw_present(const struct explorer *explorer, struct canvas *canvas,
 		canvas_format(canvas, x, y, width, ROLE_GOOD,
 			      "your plan is %.1f %% faster than any the search may "
 			      "take",
-			      -gap * 100);
+			      (1 / (1 + gap) - 1) * 100);
 	else
 		canvas_text(canvas, x, y, width, ROLE_GOOD,
 			    "your plan is as fast as the best");
