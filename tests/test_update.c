@@ -237,6 +237,29 @@ static void test_gradients_follow_what_sums_them(void **state)
 	assert_close(e.memory.gradients_bytes, 2 * e.stage[0].parameters, 1e-12);
 }
 
+/* torchtitan holds gradients in 16 bits and scatters them in fp32, whose copy of one
+ * unit stands beside them; FSDP of other tools scatters what it holds. */
+static void test_gradients_are_scattered_wide(void **state)
+{
+	static struct estimate e;
+	struct scenario s;
+	double sent, buffers, unit;
+
+	(void)state;
+	assert_true(scenario_read(&s, "llama3-8b-64-h200", NULL, NULL));
+	assert_string_equal(s.stack.name, "torchtitan");
+	train_estimate(&s, &e);
+	sent = e.cost[DIM_DP].payload_bytes;
+	buffers = e.stage[e.fullest_stage].buffers_bytes;
+	s.stack.reduced_bytes = 0;
+	train_estimate(&s, &e);
+	assert_close(sent - e.cost[DIM_DP].payload_bytes,
+		     2 * e.stage[0].parameters * (double)e.micro_batches, 1e-9);
+	/* the output matrix with the last norm is larger than a layer */
+	unit = 128256.0 * 4096 + 4096;
+	assert_close(buffers - e.stage[e.fullest_stage].buffers_bytes, 4 * unit, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_gradients_travel_as_the_stack_sends_them),
 		cmocka_unit_test(test_adding_up_moves_what_the_stack_says),
 		cmocka_unit_test(test_a_host_is_bound_by_its_memory),
+		cmocka_unit_test(test_gradients_are_scattered_wide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,19 @@ static void sent_gradient_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "dtype", "of gradients, 0 is fp32", "grad_dtype");
 }
 
+static double reduced_gradient(const struct asked *a)
+{
+	return step_sent_bytes(a->scenario);
+}
+
+static void reduced_gradient_terms(const struct asked *a, struct explanation *out)
+{
+	precision_term(a, out);
+	knob(a, out, "r", "in which it is reduced, 0: as it is held",
+	     "stack.reduced_bytes");
+	knob(a, out, "g", "as it is held", "states.sent_gradient_bytes");
+}
+
 static double gradient(const struct asked *a)
 {
 	return states_gather_once(plan(a)) ? 4 : step_gradient_bytes(a->scenario);
@@ -365,6 +378,9 @@ const struct explain_node explain_states[] = {
 	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
 	     sent_gradient, sent_gradient_terms,
 	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),
+	NODE("states.reduced_gradient_bytes", "Bytes of a gradient as it is reduced",
+	     FORM_REAL, reduced_gradient, reduced_gradient_terms,
+	     "if(r > 0, if(precision == 2, g, r), g)", states),
 	NODE("states.gradient_bytes", "Bytes of a gradient's sum", FORM_REAL, gradient,
 	     gradient_terms, NULL,
 	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),

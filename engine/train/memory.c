@@ -95,6 +95,7 @@ void holding_begin(const struct step *step, struct holding *out)
 	states_bytes(s, &out->shards, &out->each);
 	out->weight_bytes = step_weight_bytes(s);
 	out->gradient_bytes = step_gradient_bytes(s);
+	out->sent_bytes = step_sent_bytes(s);
 	out->logit_width = step_logit_width(s);
 	out->vocab = (double)scenario_padded_vocab(s);
 	out->communicators = (mesh->tp > 1) + (mesh->cp > 1) +

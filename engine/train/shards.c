@@ -58,7 +58,7 @@ static void price_shards(const struct step *step, const struct chunk_time *t,
 			 struct shard_cost *out)
 {
 	const struct scenario *s = step->scenario;
-	double weight = step_weight_bytes(s), gradient = step_gradient_bytes(s);
+	double weight = step_weight_bytes(s), gradient = step_sent_bytes(s);
 	struct shard_family *dense = &out->family[DENSE], *expert = dense + 1;
 	struct shards shards;
 

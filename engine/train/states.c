@@ -108,6 +108,15 @@ double step_gradient_bytes(const struct scenario *scenario)
 	return wide ? 4 : 2;
 }
 
+double step_sent_bytes(const struct scenario *scenario)
+{
+	double sent = scenario->stack.reduced_bytes;
+
+	return sent > 0 && scenario->plan.precision != PRECISION_FP32
+		       ? sent
+		       : step_gradient_bytes(scenario);
+}
+
 double step_moment_bytes(enum optimizer optimizer)
 {
 	static const double moments[OPTIMIZER_COUNT] = {

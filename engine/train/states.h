@@ -58,6 +58,8 @@ bool states_gradients_follow(const struct scenario *scenario);
 
 /* Per parameter, before any sharing. */
 double step_gradient_bytes(const struct scenario *scenario);
+/* As it travels: some software turns it to another format for the sum. */
+double step_sent_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
 /* Of it, the master weight and the moments. */
 double step_master_bytes(const struct scenario *scenario);

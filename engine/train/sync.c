@@ -127,20 +127,11 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 	return exposed;
 }
 
-/* Bytes of a gradient as it travels behind the last micro-batch. */
-static double sent_bytes(const struct scenario *scenario)
-{
-	double sent = scenario->stack.reduced_bytes;
-
-	return sent > 0 && scenario->plan.precision != PRECISION_FP32
-		       ? sent
-		       : step_gradient_bytes(scenario);
-}
-
 /* Of ZeRO 1, whether every rank gets the sums of all. */
 static bool reduces_whole(const struct scenario *scenario)
 {
-	bool narrow = sent_bytes(scenario) <= 2 && step_gradient_bytes(scenario) <= 2;
+	bool narrow =
+		step_sent_bytes(scenario) <= 2 && step_gradient_bytes(scenario) <= 2;
 
 	return scenario_sums_behind(scenario) ||
 	       (scenario->stack.reduces_whole && !narrow);
@@ -178,7 +169,7 @@ static double reduce_family(const struct sync *s, const struct group *group,
 
 	if (trainable <= 0 || group->ranks < 2)
 		return 0;
-	gradients = trainable * sent_bytes(s->step->scenario);
+	gradients = trainable * step_sent_bytes(s->step->scenario);
 	weights = trainable * states_trained_bytes(s->step->scenario);
 	shard_group = step_shard_group(group, sharded);
 	/* ZeRO 1 that reduces gradients for all ranks has no replicas left to reduce */

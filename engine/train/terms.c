@@ -28,12 +28,14 @@
 	TERM(gathered_bytes, "gathered", "Gathered weights",                         \
 	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for " \
 	     "the unit, where experts are sharded too.",                             \
-	     either(ZeRO == 3, W * b + G * g, 0),                                    \
+	     either(ZeRO == 3, W * b + G * (g + either(r > g, r, 0)), 0),            \
 	     OF(ZeRO, (double)h->plan->zero, "zero", "stage"),                       \
 	     OF(W, h->gathered, ".gathered_weights", "weights that are whole"),      \
 	     OF(b, h->weight_bytes, "states.weight_bytes", "bytes each"),            \
 	     OF(G, h->gathered_trained, ".gathered_gradients", "of one unit"),       \
-	     OF(g, h->gradient_bytes, "states.sent_gradient_bytes", "bytes each"))   \
+	     OF(g, h->gradient_bytes, "states.sent_gradient_bytes", "bytes each"),   \
+	     OF(r, h->sent_bytes, "states.reduced_gradient_bytes",                   \
+		"of the copy that is reduced, where it is wider"))                   \
 	TERM(gradient_copies_bytes, "copies", "Gradients beside the sum",            \
 	     "A weight gradient is in 16 bits at first.", W + D * c,                 \
 	     OF(W, h->sum->gemm_bytes, ".gemm_bytes", "the largest that joins it"),  \

@@ -15,7 +15,8 @@ struct holding {
 	const struct stack *stack;
 	struct shards shards;
 	struct states each;
-	double weight_bytes, gradient_bytes, logit_width, vocab, communicators, graphs;
+	double weight_bytes, gradient_bytes, sent_bytes, logit_width, vocab,
+		communicators, graphs;
 	const struct stage_sum *sum;
 	double again;                      /* bytes of a layer that runs again */
 	double gathered, gathered_trained; /* weights that ZeRO 3 has gathered */

@@ -237,7 +237,7 @@ static double data_parallel(const struct scenario *s, double elements, int64_t r
 		     gradient > 2 * elements;
 
 	/* sums may be turned to another format before they are sent */
-	if (p->zero < 2 && !fp32 && s->stack.reduced_bytes > 0) {
+	if (!fp32 && s->stack.reduced_bytes > 0) {
 		gradient = elements * s->stack.reduced_bytes;
 		whole |= s->stack.reduces_whole && gradient > 2 * elements;
 	}
