@@ -410,6 +410,31 @@ static void test_nanotron(void **state)
 	assert_int_equal(s.model.kind[0].attention.kv_heads, 8);
 }
 
+/* A gradient has the format of the gathered weight, not that of its sum. */
+static void test_torchtitan_gradients(void **state)
+{
+	static const struct {
+		const char *lines, *grad_dtype, *precision;
+	} rows[] = {
+		{ "", "bf16", "bf16" },
+		{ "mixed_precision_reduce = \"float32\"\n", "bf16", "bf16" },
+		{ "mixed_precision_param = \"float32\"\n", "fp32", "fp32" },
+	};
+	struct scenario s;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(text, sizeof text,
+			 "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n"
+			 "seq_len = 8192\nlocal_batch_size = 1\n%s",
+			 rows[i].lines);
+		read_good("torchtitan", text, &s);
+		expect(&s, "grad_dtype", rows[i].grad_dtype);
+		expect(&s, "precision", rows[i].precision);
+	}
+}
+
 static void test_accelerate(void **state)
 {
 	struct scenario s;
@@ -1104,6 +1129,7 @@ int main(void)
 		cmocka_unit_test(test_torchtitan_base),
 		cmocka_unit_test(test_torchtitan_networks),
 		cmocka_unit_test(test_nanotron),
+		cmocka_unit_test(test_torchtitan_gradients),
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),
 		cmocka_unit_test(test_sniff),

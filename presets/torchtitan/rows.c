@@ -21,8 +21,10 @@ const struct mapping torchtitan_rows[] = {
 	{ "parallelism.expert_parallel_degree", "ep", NULL, "1", false },
 	{ "parallelism.expert_tensor_parallel_degree", "etp", NULL, "auto", false },
 	{ "training.seq_len", "seq", NULL, "2048", false },
-	{ "training.mixed_precision_reduce", "grad_dtype", "float32=fp32 bfloat16=bf16",
-	  "fp32", true },
+	/* a gradient has the format of the gathered weight; it is turned to fp32 for
+	 * the sum, which is a fact of the stack (reduced_bytes) */
+	{ "training.mixed_precision_param", "grad_dtype", "float32=fp32 bfloat16=bf16",
+	  "bf16", true },
 	{ "compile.enable", "compile", "true=on false=off", "off", false },
 	{ "optimizer.name", "optimizer", "AdamW=adamw Adam=adamw", "adamw", true },
 	{ NULL, NULL, NULL, NULL, false },
@@ -42,7 +44,7 @@ const char *const torchtitan_others[] = {
 	"training.local_batch_size",
 	"training.batch_size",
 	"training.global_batch_size",
-	"training.mixed_precision_param",
+	"training.mixed_precision_reduce",
 	"training.enable_cpu_offload",
 	"training.disable_cuda_graphs",
 	"training.steps",

@@ -190,6 +190,10 @@ static bool read_precision(const struct mapped *m)
 									  : "bf16";
 	bool rowwise = recipe && strncmp(recipe->value, "rowwise", 7) == 0;
 
+	if (mapped_is(m, "training.mixed_precision_reduce", "bfloat16"))
+		import_note(m->report, IMPORT_APPROXIMATE,
+			    "training.mixed_precision_reduce",
+			    "gradients are counted as reduced in fp32");
 	if (strstr(all, "float8"))
 		precision = "fp8";
 	if (strstr(all, "mx"))

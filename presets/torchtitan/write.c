@@ -28,10 +28,8 @@ static void add_precision(struct entries *e, const struct plan *plan,
 	switch (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_MXFP8
 			? PRECISION_MXFP8
 			: plan->precision) {
-	case PRECISION_BF16: break;
-	case PRECISION_FP32:
-		entries_add(e, "training.mixed_precision_param", "float32", true);
-		break;
+	case PRECISION_BF16:
+	case PRECISION_FP32: break; /* mixed_precision_param is a row */
 	case PRECISION_FP8:
 		entries_add(e, "model.converters", "[\"quantize.linear.float8\"]",
 			    false);
@@ -150,10 +148,13 @@ static void add_rows(struct entries *e, const struct scenario *s, bool all,
 
 	if (plain.plan.schedule == SCHEDULE_INTERLEAVED && plain.plan.vpp == 1)
 		plain.plan.schedule = SCHEDULE_1F1B;
-	/* Literal["float32"] in torchtitan/config */
-	if (plain.plan.grad_dtype != GRAD_FP32)
-		export_unsaid(out, "grad_dtype", "bf16; gradients are reduced in fp32");
-	plain.plan.grad_dtype = GRAD_FP32;
+	/* a gradient has the format of the gathered weight */
+	plain.plan.grad_dtype =
+		plain.plan.precision == PRECISION_FP32 ? GRAD_FP32 : GRAD_BF16;
+	if (plain.plan.grad_dtype != s->plan.grad_dtype)
+		export_unsaid(out, "grad_dtype",
+			      "gradients have the format of the weights until they are "
+			      "reduced");
 	entries_add_rows(e, &plain, torchtitan_rows, all, out);
 }
 
