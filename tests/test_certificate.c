@@ -170,6 +170,11 @@ static void accepts_servers(void **state)
 	problem.base.plan.serving.goal_tpot_seconds = 0.05;
 	problem.base.plan.serving.goal_percentile = GOAL_P99;
 	accept();
+	/* at a rate that some keep, and at one that nobody does */
+	problem.base.plan.serving.request_rate = 2;
+	accept();
+	problem.base.plan.serving.request_rate = 500;
+	accept();
 	/* PP 8 breaks a rule; PP 2 beside a pool that is none is a name, and breaks
 	 * none */
 	begin_server("deepseek-v2-lite", "dgx-h100", 8);

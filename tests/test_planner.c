@@ -332,6 +332,33 @@ static void test_goals_of_the_slowest_find_the_same(void **state)
 	assert_true(found > problems / 2);
 }
 
+/* The same of rates, of which some are kept by all servers, some by none: where that is
+ * known before they are estimated, they are in the order that they have behind it. */
+static void test_rates_of_the_slowest_find_the_same(void **state)
+{
+	const int problems = some_of(150);
+	static struct planner_problem problem;
+	int found = 0;
+
+	(void)state;
+	seed = 24;
+	for (int i = 0; i < problems; i++) {
+		struct serving_plan *v = &problem.base.plan.serving;
+
+		small_server(&problem);
+		v->goal_percentile = GOAL_P99;
+		if (v->goal_tpot_seconds + v->goal_ttft_seconds <= 0)
+			v->goal_tpot_seconds = 0.02;
+		v->arrival_scv = (double)next(3);
+		v->length_spread = 0.25 * (double)next(4);
+		v->request_rate = (double)(1 << next(12));
+		problem.top = 1 + (int)next(10);
+		thin(&problem, (double)(50 + next(300)));
+		found += same_answer(&problem);
+	}
+	assert_true(found > problems / 2);
+}
+
 /* Also around every plan that is shipped. */
 static void test_shipped_plans(void **state)
 {
@@ -1060,6 +1087,7 @@ int main(void)
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
 		cmocka_unit_test(test_half_the_states_may_be_the_fewest),
 		cmocka_unit_test(test_goals_of_the_slowest_find_the_same),
+		cmocka_unit_test(test_rates_of_the_slowest_find_the_same),
 		cmocka_unit_test(test_shipped_plans),
 		cmocka_unit_test(test_shipped_plans_have_ten_ideas),
 		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),

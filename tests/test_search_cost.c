@@ -248,11 +248,43 @@ static void test_drawn_searches(void **state)
 	}
 }
 
+/* Rates that every server keeps, that some do and that none does, for 99 of 100
+ * requests: who can't is left out by what it could give, and where ten can the others
+ * are late. */
+static void test_rates(void **state)
+{
+	static const double rates[] = { 4, 64, 1024 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct serving_plan *v = &problem.base.plan.serving;
+		struct cost cost = { 0 };
+		char name[32];
+
+		begin("qwen3-30b-a3b", "dgx-h100", "sglang");
+		problem.base.plan.mode = MODE_INFERENCE;
+		problem.base.cluster.gpus = 8;
+		v->prompt_len = 1024;
+		v->output_len = 128;
+		v->request_rate = rates[i];
+		v->goal_percentile = GOAL_P99;
+		v->goal_ttft_seconds = 0.3;
+		v->goal_tpot_seconds = 0.02;
+		problem.top = 10;
+		problem.objective = OBJECTIVE_THROUGHPUT;
+		planner_axes(&problem);
+		add_cost(&cost);
+		snprintf(name, sizeof name, "rate-%g", rates[i]);
+		check(name, &cost);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_usual_searches),
 		cmocka_unit_test(test_drawn_searches),
+		cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, begin_writing, end_writing);

@@ -223,6 +223,13 @@ static void no_server_gives_more_than_its_ceiling(void **state)
 		rate = fmax(v->goodput, v->output_tokens_per_second);
 		if (rate > c.tokens_per_second * (1 + 1e-6))
 			fail_at(&s, "tokens a second", rate, c.tokens_per_second);
+		if (v->tpot_seconds < c.tpot_seconds * (1 - 1e-6))
+			fail_at(&s, "time per token", v->tpot_seconds, c.tpot_seconds);
+		/* of pools that fall behind, the other may have few */
+		if (isfinite(v->ttft_seconds) &&
+		    v->tpot_seconds < c.loaded_tpot_seconds * (1 - 1e-6))
+			fail_at(&s, "time per token at a rate", v->tpot_seconds,
+				c.loaded_tpot_seconds);
 		pools += s.plan.serving.disaggregated;
 		rate = v->requests_per_second * v->carrying_seconds;
 		if (s.plan.serving.disaggregated && rate > copies(&s) * (1 + 1e-6))

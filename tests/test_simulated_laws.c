@@ -218,6 +218,8 @@ static void none_gives_more_than_its_ceiling(void **state)
 		if (given > ceiling.tokens_per_second * (1 + 3e-3))
 			fail_at(&s, "tokens a second", given,
 				ceiling.tokens_per_second);
+		if (r.tpot.p50 < ceiling.tpot_seconds * (1 - 3e-3))
+			fail_at(&s, "time per token", r.tpot.p50, ceiling.tpot_seconds);
 		pools += s.plan.serving.disaggregated;
 		received += now.serving.received_seconds > 0;
 	}

@@ -116,6 +116,40 @@ static void no_more_keep_the_goal_than_their_prompts_allow(void **state)
 	assert_true(ruled > servers() / 8);
 }
 
+/* A queue that grows without end keeps no goal of the slowest percent, even one that
+ * the first two thousand requests would; a rate that is served does. */
+static void an_endless_queue_keeps_no_goal(void **state)
+{
+	int simulated = 0;
+
+	(void)state;
+	seed = 53;
+	for (int i = 0; i < servers() / 3; i++) {
+		struct serving_estimate goodput;
+		struct serve_tail tail;
+		struct serving_run run;
+		struct scenario s;
+		double full;
+
+		draw(&s);
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		full = run_full_rate(&run);
+		s.plan.serving.goal_ttft_seconds = 1e5;
+		for (int over = 0; over < 2; over++) {
+			s.plan.serving.request_rate = full * (over ? 1.2 : 0.5);
+			serve_estimate(&s, &now);
+			goodput = now.serving;
+			serve_tail_goodput(&s, 0, &goodput);
+			if (over != !isfinite(now.serving.ttft_seconds))
+				continue;
+			assert_true(over == !(goodput.goodput > 0));
+			simulated += over && serve_tail(&s, &tail) && tail.meets;
+		}
+	}
+	assert_true(simulated > servers() / 12);
+}
+
 /* What a server timed lately is not timed again: a run that was asked for other points
  * before says of each what one that was not says. */
 static void points_are_those_of_a_run_that_begins(void **state)
@@ -149,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_simulation_may_end_early),
+		cmocka_unit_test(an_endless_queue_keeps_no_goal),
 		cmocka_unit_test(points_are_those_of_a_run_that_begins),
 		cmocka_unit_test(no_more_keep_the_goal_than_their_prompts_allow),
 	};

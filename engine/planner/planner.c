@@ -279,6 +279,18 @@ static bool nothing_more(const struct planner *p, const struct node *node)
 	return !p->problem.exhaustive && node->bound > search_worst(p);
 }
 
+/* A server's node is one plan: where enough are found that are as good as it could be,
+ * and earlier in the order of the axes, it isn't wanted. */
+static bool is_late(const struct planner *p, const struct node *node)
+{
+	const struct planner_result *r = &p->result;
+	const struct planner_found *last = &r->top[p->problem.top - 1];
+
+	return p->serves && !p->inside && !p->problem.exhaustive &&
+	       r->found == p->problem.top && node->bound >= last->score &&
+	       memcmp(node->choice, last->choice, (size_t)p->problem.axes) > 0;
+}
+
 static void next_node(struct planner *p, int *budget)
 {
 	struct node *node = &p->node[p->next];
@@ -286,6 +298,11 @@ static void next_node(struct planner *p, int *budget)
 
 	if (nothing_more(p, node)) {
 		close_bounded(p);
+		return;
+	}
+	if (is_late(p, node)) {
+		p->result.counts.bounded += p->below[p->depth];
+		p->next += p->stride;
 		return;
 	}
 	if (!p->inside && !p->problem.exhaustive &&

@@ -77,14 +77,34 @@ static double score_token(enum objective objective, const struct scenario *s,
 	}
 }
 
+/* Seconds of a token, for the order alone: of servers that no goal is kept by, and
+ * behind them of those that are not up to the rate, by how much more they would have to
+ * give.
+ */
+static double far_behind(double tpot)
+{
+	return far * (1 + tpot);
+}
+
+static double out_of_reach(const struct scenario *s, double tokens_per_second)
+{
+	return 1e3 * far * serve_asked_tokens(s) / tokens_per_second;
+}
+
 /* Good tokens are those within the goals; a server that has none comes behind all that
  * do, the shortest time per token first. */
 static double of_server(enum objective objective, const struct scenario *s,
 			const struct estimate *e)
 {
 	const struct serving_estimate *v = &e->serving;
-	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
+	double each;
 
+	if (v->goodput > 0)
+		each = 1 / v->goodput;
+	else if (isfinite(v->ttft_seconds))
+		each = far_behind(v->tpot_seconds);
+	else
+		each = out_of_reach(s, v->output_tokens_per_second);
 	if (objective == OBJECTIVE_MEMORY)
 		return e->memory.total_bytes;
 	if (objective == OBJECTIVE_SURE && v->output_low > 0)
@@ -122,14 +142,37 @@ static double least_output(enum objective objective, const struct scenario *s,
 void objective_hold_goals(enum objective objective, const struct scenario *s,
 			  double worst, struct estimate *e)
 {
-	if (s->plan.mode == MODE_INFERENCE &&
-	    s->plan.serving.goal_percentile == GOAL_P99 && e->fits &&
-	    of_server(objective, s, e) <= worst)
+	struct serving_estimate *v = &e->serving;
+
+	if (s->plan.mode != MODE_INFERENCE ||
+	    s->plan.serving.goal_percentile != GOAL_P99 || !e->fits)
+		return;
+	/* needs no simulation, and holds whoever else is better */
+	if (serve_tail_decides(s) && !serve_keeps_goals(s, v))
+		v->goodput = v->goodput_concurrency = 0;
+	if (of_server(objective, s, e) <= worst)
 		serve_tail_goodput(s, least_output(objective, s, worst), &e->serving);
 }
 
 /* One more than all that is left to halving. */
 static const double sure = 1 - 1e-6;
+
+/* Whose request alone is too slow keeps no goal. Where all tokens of a rate are good or
+ * none, no server gives more than it, and one that is not up to it gives none. */
+static double least_of_token(const struct scenario *s, const struct serve_ceiling *c)
+{
+	double goal = s->plan.serving.goal_tpot_seconds;
+	double asked = serve_asked_tokens(s), tpot = c->tpot_seconds;
+	bool decides = serve_tail_decides(s);
+
+	if (decides && c->tokens_per_second < asked * sure)
+		return out_of_reach(s, c->tokens_per_second) * sure;
+	if (decides)
+		tpot = c->loaded_tpot_seconds;
+	if (goal > 0 && tpot * sure > goal)
+		return far_behind(tpot) * sure;
+	return fmax(sure / c->tokens_per_second, decides ? 1 / asked : 0);
+}
 
 double objective_of_ceiling(enum objective objective, const struct scenario *s,
 			    double *bytes)
@@ -140,7 +183,7 @@ double objective_of_ceiling(enum objective objective, const struct scenario *s,
 	if (objective == OBJECTIVE_MEMORY || !serve_ceiling(s, &ceiling))
 		return 0;
 	*bytes = ceiling.bytes * sure;
-	return score_token(objective, s, sure / ceiling.tokens_per_second);
+	return score_token(objective, s, least_of_token(s, &ceiling));
 }
 
 double objective_of_least(enum objective objective, struct train_least *least,

@@ -10,8 +10,7 @@
 #include "engine/serve/nic.h"
 #include "engine/serve/serve_parts.h"
 
-/* At the rate that is asked for. */
-static bool keeps_goals(const struct scenario *s, const struct serving_estimate *v)
+bool serve_keeps_goals(const struct scenario *s, const struct serving_estimate *v)
 {
 	struct point p = { .ttft_seconds = v->ttft_seconds,
 			   .tpot_seconds = v->tpot_seconds };
@@ -29,7 +28,7 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 
 	out->goodput = out->output_tokens_per_second;
 	out->goodput_concurrency = out->concurrency;
-	if (s->plan.serving.request_rate > 0 && keeps_goals(s, out))
+	if (s->plan.serving.request_rate > 0 && serve_keeps_goals(s, out))
 		return;
 	run_at(run, high, &p);
 	if (s->plan.serving.request_rate > 0 || !run_meets(s, &p)) {
@@ -371,6 +370,7 @@ static void begin(const struct scenario *s, struct model_counts *counts,
 
 bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 {
+	double scale = s->cluster.scale;
 	struct serving_run run;
 
 	*out = (struct serve_ceiling){ 0 };
@@ -379,12 +379,24 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 	run_room(&run);
 	run.decode.context.fabric.any_size = true;
 	run.prefill.context.fabric.any_size = true;
-	if (run.room >= 1)
+	if (run.room >= 1) {
 		out->tokens_per_second = run_ceiling(&run, s);
-	else
+		out->tpot_seconds = steady_least_tpot(&run.decode, 0) * scale;
+		out->loaded_tpot_seconds =
+			steady_least_tpot(&run.decode,
+					  s->plan.serving.request_rate * scale) *
+			scale;
+	} else
 		out->bytes = run.held.total_bytes + run_prefix_bytes(&run) +
 			     run_request_bytes(&run);
 	return true;
+}
+
+double serve_asked_tokens(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	return v->request_rate * fmax(1, (double)v->output_len);
 }
 
 void serve_figures(const struct scenario *s, struct estimate *out)

@@ -22,10 +22,21 @@ void serve_figures(const struct scenario *scenario, struct estimate *out);
 /* What is known of a legal server before its steady state is. */
 struct serve_ceiling {
 	double tokens_per_second; /* of output: no goodput is above; 0 without room */
+	double tpot_seconds;      /* of a request that is alone: none is quicker */
+	/* the same beside those that come at a rate, where none falls behind */
+	double loaded_tpot_seconds;
 	double bytes; /* of a rank with one request, where that has no room */
 };
 /* False where it can't run. */
 bool serve_ceiling(const struct scenario *scenario, struct serve_ceiling *out);
+
+/* Whether the mean request does, of all that are asked for: in a queue that grows
+ * without end none does. */
+bool serve_keeps_goals(const struct scenario *scenario,
+		       const struct serving_estimate *estimate);
+
+/* Output tokens a second of all that come at a rate; 0 where none is asked for. */
+double serve_asked_tokens(const struct scenario *scenario);
 
 /* By which factors the numbers of this server may be off, with so many requests
  * running: tpot, ttft and rate alone, of what the cluster's accuracy says. */

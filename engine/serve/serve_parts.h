@@ -113,6 +113,9 @@ void steady_held(const struct server *decode, const struct server *prefill,
  * each request where it has fewer; and every prompt its share of the fullest pass. */
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests);
+/* Seconds of each further token where requests come at that rate, of all copies and
+ * engines, and the only time is that of decoding; at no rate of one that is alone. */
+double steady_least_tpot(const struct server *decode, double rate);
 /* Requests a second that a copy of a pool which only decodes lets go, that many in it:
  * the first token takes a pass there too. */
 double steady_decode_rate(const struct server *decode, double requests);

@@ -376,6 +376,30 @@ double steady_decode_rate(const struct server *decode, double requests)
 	return fmax(1, requests) / ((1 + (w.output - 1) / w.accepted) * p.step_seconds);
 }
 
+double steady_least_tpot(const struct server *decode, double rate)
+{
+	static const double sure = 0.98; /* points are a hundredth off */
+	double inside = 1, least;
+	struct work w;
+	struct point p;
+
+	work_of(decode->context.scenario, &w);
+	decoding(&w, decode, inside, &p);
+	least = p.tpot_seconds;
+	/* as many decode as come meanwhile, by Little's law */
+	for (int i = 0; i < 4; i++) {
+		double next = sure * rate / server_copies(decode) * (w.output - 1) *
+			      p.tpot_seconds;
+
+		if (!(next > inside) || inside >= decode->room)
+			break;
+		inside = fmin(next, decode->room);
+		decoding(&w, decode, inside, &p);
+		least = fmax(least, p.tpot_seconds);
+	}
+	return least;
+}
+
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests)
 {

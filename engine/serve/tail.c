@@ -200,25 +200,34 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 	return fmax(low, fewest);
 }
 
+bool serve_tail_decides(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	return v->request_rate > 0 && v->goal_percentile == GOAL_P99 &&
+	       (v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0);
+}
+
 void serve_tail_goodput(const struct scenario *s, double least,
 			struct serving_estimate *out)
 {
 	struct serving_run run;
 	struct serve_tail tail;
-	double most;
+	double most = 0;
 
 	if (out->goodput <= 0 || !run_open(s, &run))
 		return;
-	run_room(&run);
-	most = floor(fmin(out->goodput_concurrency,
-			  MOST_USERS * run_shares(&run, INFINITY, MOST_USERS)));
-	/* at a rate all of what the mean request gives, or nothing */
-	if (s->plan.serving.request_rate > 0 && serve_tail(s, &tail) && tail.meets)
-		return;
-	if (s->plan.serving.request_rate > 0)
-		most = 0;
-	else
+	if (s->plan.serving.request_rate > 0) {
+		if (!serve_tail_decides(s) ||
+		    (serve_keeps_goals(s, out) && simulate(s, WAVES, true, &tail) &&
+		     tail.meets))
+			return;
+	} else {
+		run_room(&run);
+		most = floor(fmin(out->goodput_concurrency,
+				  MOST_USERS * run_shares(&run, INFINITY, MOST_USERS)));
 		most = most_kept(&run, s, fmax(1, most), least);
+	}
 	out->goodput = out->goodput_concurrency = 0;
 	if (most <= 0)
 		return;

@@ -26,9 +26,14 @@ bool serve_tail(const struct scenario *scenario, struct serve_tail *out);
 int serve_tail_curve(const struct scenario *scenario, const struct serve_point *point,
 		     int count, struct serve_point *out, int most);
 
+/* Whether 99 of 100 requests that come at a rate have to keep goals: all of its output
+ * is good then, or none. */
+bool serve_tail_decides(const struct scenario *scenario);
+
 /* Goodput where 99 of 100 requests keep the goals: the most requests that are held
  * then, fewer than keep them in the mean, and their output. Where that turns out to be
- * below `least` tokens a second no more is simulated, and it is 0. */
+ * below `least` tokens a second no more is simulated, and it is 0. At a rate it is what
+ * the mean request has, where it keeps the goals as well, or 0. */
 void serve_tail_goodput(const struct scenario *scenario, double least,
 			struct serving_estimate *out);
 
