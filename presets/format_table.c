@@ -120,6 +120,16 @@ static char *write_trtllm(const struct format_request *r)
 	return trtllm_write(r->scenario, r->kept);
 }
 
+static char *write_dynamo(const struct format_request *r)
+{
+	return dynamo_write(r->scenario, r->kept, r->error);
+}
+
+static char *write_llmd(const struct format_request *r)
+{
+	return llmd_write(r->scenario, r->kept, r->error);
+}
+
 static char *write_csv(const struct format_request *r)
 {
 	const char *knobs[MAX_KNOBS];
@@ -265,6 +275,13 @@ const struct format format_table[] = {
 	    true },
 	  { "a trtllm-serve command and its YAML", "sh", FORMAT_OF_SERVERS,
 	    write_trtllm, NULL } },
+	{ "dynamo",
+	  NONE_IN,
+	  { "a DynamoGraphDeployment for Kubernetes", "yaml", FORMAT_OF_SERVERS,
+	    write_dynamo, NULL } },
+	{ "llm-d",
+	  NONE_IN,
+	  { "values of llm-d's charts", "yaml", FORMAT_OF_SERVERS, write_llmd, NULL } },
 };
 
 int format_count(void)

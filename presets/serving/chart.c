@@ -35,11 +35,41 @@ const char *chart_model(const struct node *root)
 const char *chart_role(const struct node *node)
 {
 	static const char *const path[] = { "spec", "template", "metadata", "labels" };
-	const char *kind = scalar_of(node, "subComponentType");
+	const char *kind = scalar_of(node, "subComponentType"),
+		   *type = scalar_of(node, "type");
+
+	/* v1beta1 of Dynamo's graphs; others have types of their own */
+	if (type && (strcmp(type, "prefill") == 0 || strcmp(type, "decode") == 0))
+		return type;
 
 	for (size_t i = 0; !kind && node && i < sizeof path / sizeof path[0]; i++)
 		node = node->kind == NODE_MAP ? node_get(node, path[i]) : NULL;
 	return kind ? kind : scalar_of(node, "llm-d.ai/role");
+}
+
+bool chart_says(const char *text, const char *word)
+{
+	return text && strcasestr(text, word) != NULL;
+}
+
+bool chart_is_off(const struct node *node)
+{
+	const char *create = scalar_of(node, "create");
+
+	return create && strcmp(create, "false") == 0;
+}
+
+bool chart_has_pools(const struct node *node)
+{
+	if (chart_is_off(node))
+		return false;
+	if (node->kind == NODE_MAP && (chart_says(node->key, "prefill") ||
+				       chart_says(chart_role(node), "prefill")))
+		return true;
+	for (const struct node *child = node->child; child; child = child->next)
+		if (chart_has_pools(child))
+			return true;
+	return false;
 }
 
 const struct node *chart_main(const struct node *workload)

@@ -14,6 +14,12 @@ const char *scalar_of(const struct node *map, const char *key);
 const char *chart_model(const struct node *root);
 /* The word for what a service of a graph, or a deployment of llm-d's, does; NULL. */
 const char *chart_role(const struct node *node);
+/* Whether a word is in a text, which may be NULL, in small letters or large. */
+bool chart_says(const char *text, const char *word);
+/* A pool of llm-d's chart that is not started. */
+bool chart_is_off(const struct node *node);
+/* Whether anything here only prefills. */
+bool chart_has_pools(const struct node *node);
 /* The container whose words and environment KServe gives to vLLM; NULL: none. */
 const struct node *chart_main(const struct node *workload);
 /* What spec.predictor.model of KServe's InferenceService serves by vLLM; NULL where its

@@ -170,8 +170,22 @@ static bool find_planned(const struct scenario *whole, struct planned *out)
 	return good;
 }
 
-bool job_begin(struct job *job, const struct tool *tool, const struct scenario *scenario,
-	       const struct import_report *kept)
+const struct tool *job_tool(const struct scenario *scenario)
+{
+	static const struct tool *const tools[] = { &tool_vllm, &tool_sglang,
+						    &tool_trtllm };
+	const char *stack = scenario->stack.name;
+	size_t length = strcspn(stack, "@");
+
+	for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
+		if (strlen(tools[i]->stack) == length &&
+		    strncmp(tools[i]->stack, stack, length) == 0)
+			return tools[i];
+	return NULL;
+}
+
+bool job_begin(struct job *job, const struct tool *tool,
+	       const struct scenario *scenario, const struct import_report *kept)
 {
 	*job = (struct job){
 		.tool = tool, .whole = scenario, .kept = kept, .out = export_begin()

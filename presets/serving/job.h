@@ -25,9 +25,11 @@ struct server_words {
 
 /* GPUs of one engine. */
 int64_t job_engine(const struct plan *plan);
+/* The tool that a plan's stack is, of whichever release; NULL: none. */
+const struct tool *job_tool(const struct scenario *scenario);
 /* False: out of memory. kept may be NULL or of another format. */
-bool job_begin(struct job *job, const struct tool *tool, const struct scenario *scenario,
-	       const struct import_report *kept);
+bool job_begin(struct job *job, const struct tool *tool,
+	       const struct scenario *scenario, const struct import_report *kept);
 /* The text, to be freed; NULL: out of memory. */
 char *job_end(struct job *job, const char *first_line);
 /* A server of a pool, or with `all` its engines together; where it stands, or NULL. To

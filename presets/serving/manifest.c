@@ -309,32 +309,15 @@ static void put_spec(struct manifest *m, const struct node *spec)
 	m->line++;
 }
 
-static bool says(const char *text, const char *word)
-{
-	return text && strcasestr(text, word) != NULL;
-}
-
 static enum role role_of(const struct node *node, enum role around)
 {
 	const char *kind = chart_role(node);
 
-	if (says(kind, "prefill") || says(node->key, "prefill"))
+	if (chart_says(kind, "prefill") || chart_says(node->key, "prefill"))
 		return ROLE_PREFILL;
-	if (says(kind, "decode") || says(node->key, "decode"))
+	if (chart_says(kind, "decode") || chart_says(node->key, "decode"))
 		return ROLE_DECODE;
 	return around;
-}
-
-/* Whether anything here only prefills. */
-static bool has_pools(const struct node *node)
-{
-	if (node->kind == NODE_MAP &&
-	    (says(node->key, "prefill") || says(chart_role(node), "prefill")))
-		return true;
-	for (const struct node *child = node->child; child; child = child->next)
-		if (has_pools(child))
-			return true;
-	return false;
 }
 
 /* Files of a ConfigMap, as the commands that would write them. */
@@ -372,7 +355,7 @@ static void put_workload(struct manifest *m, const struct node *workload,
 	}
 	begin_server(m, workload, model);
 	put_parallelism(m, split);
-	if (says(scalar_of(split, "expert"), "true"))
+	if (chart_says(scalar_of(split, "expert"), "true"))
 		fputs(" --enable-expert-parallel", m->out);
 	if (container)
 		put_list(m, node_get(container, "args"), false);
@@ -446,6 +429,8 @@ static void walk(struct manifest *m, const struct node *node)
 	const struct node *split =
 		node->kind == NODE_MAP ? node_get(node, "parallelism") : NULL;
 
+	if (chart_is_off(node))
+		return;
 	m->copies = copies ? copies : m->copies;
 	m->split = split ? split : m->split;
 	if (node->kind == NODE_MAP && node_get(node, "workerTemplate"))
@@ -486,7 +471,7 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 	m.out = script ? NULL : open_memstream(&script, &size);
 	if (m.out) {
 		m.model = chart_model(document.root);
-		m.pools = has_pools(document.root);
+		m.pools = chart_has_pools(document.root);
 		walk(&m, document.root);
 		if (!stream_end(m.out, &script) || !m.any) {
 			free(script);

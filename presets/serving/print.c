@@ -15,8 +15,7 @@ static bool is_number(const char *text)
 	return end != text && *end == '\0';
 }
 
-/* What JSON and YAML write without quotes. */
-static bool is_bare(const char *text)
+bool print_is_bare(const char *text)
 {
 	return is_number(text) || strcmp(text, "true") == 0 ||
 	       strcmp(text, "false") == 0;
@@ -101,7 +100,7 @@ static void put_value(FILE *stream, const char *value, bool words)
 /* A JSON value inside single quotes. */
 static void put_member(FILE *stream, const char *value)
 {
-	if (is_bare(value)) {
+	if (print_is_bare(value)) {
 		fputs(value, stream);
 	} else if (is_variable(value)) {
 		fprintf(stream, "\"'\"%s\"'\"", value);
@@ -153,42 +152,59 @@ static bool is_of_file(const struct tool *tool, const char *key)
 	return tool->cli_keys && !word_among(key, tool->cli_keys);
 }
 
-/* The YAML that goes with the command. Returns whether there is any. */
-static bool put_file(const struct tool *tool, const struct tool_writer *w,
-		     const char *name)
+/* A list of the tool's, in brackets. */
+static void add_list(struct entries *keys, const struct entry *entry)
+{
+	char list[sizeof entry->value] = "[";
+	size_t used = 1;
+
+	for (const char *c = entry->value; *c && used < sizeof list - 3; c++) {
+		if (*c == ' ')
+			list[used++] = ',';
+		list[used++] = *c;
+	}
+	memcpy(list + used, "]", 2);
+	entries_add(keys, entry->key, list, false);
+}
+
+bool print_file(const struct tool *tool, const struct tool_writer *w,
+		const char *const *cli, FILE *stream)
 {
 	struct entries *keys = calloc(1, sizeof *keys);
-	bool any = false;
+	bool any;
 
 	w->out->failed = w->out->failed || !keys;
 	for (int i = 0; keys && i < w->flags->count; i++) {
 		const struct entry *entry = &w->flags->item[i];
-		char list[sizeof entry->value] = "[";
-		size_t used = 1;
 
-		if (!is_of_file(tool, entry->key))
+		if (word_among(entry->key, cli))
 			continue;
-		any = true;
-		if (!is_list(tool, entry)) {
+		if (is_list(tool, entry))
+			add_list(keys, entry);
+		else
 			entries_add(keys, entry->key,
 				    entry->value[0] ? entry->value : "true",
-				    entry->value[0] && !is_bare(entry->value));
-			continue;
-		}
-		for (const char *c = entry->value; *c && used < sizeof list - 3; c++) {
-			if (*c == ' ')
-				list[used++] = ',';
-			list[used++] = *c;
-		}
-		memcpy(list + used, "]", 2);
-		entries_add(keys, entry->key, list, false);
+				    entry->value[0] && !print_is_bare(entry->value));
 	}
-	if (any && !w->again) {
-		fprintf(w->out->body, "cat > %s <<'EOF'\n", name);
-		entries_write_yaml(keys, w->out->body);
-		fputs("EOF\n", w->out->body);
-	}
+	any = keys && keys->count > 0;
+	if (any && stream)
+		entries_write_yaml(keys, stream);
 	free(keys);
+	return any;
+}
+
+/* The YAML that goes with the command. Returns whether there is any. */
+static bool put_file(const struct tool *tool, const struct tool_writer *w,
+		     const char *name)
+{
+	FILE *stream = w->out->body;
+	bool any = print_file(tool, w, tool->cli_keys, NULL);
+
+	if (any && !w->again) {
+		fprintf(stream, "cat > %s <<'EOF'\n", name);
+		print_file(tool, w, tool->cli_keys, stream);
+		fputs("EOF\n", stream);
+	}
 	return any;
 }
 

@@ -7,6 +7,12 @@
 /* A flag that was read before and that no knob stands for; one that is there already
  * stays, unless it was only a default. */
 void print_keep(struct entries *flags, const char *key, const char *value);
+/* Whether JSON and YAML write it without quotes: a number, true, false. */
+bool print_is_bare(const char *text);
+/* What the YAML beside a command holds: all flags but those of a list, NULL: it is not
+ * written. Returns whether there is any. */
+bool print_file(const struct tool *tool, const struct tool_writer *w,
+		const char *const *cli, FILE *stream);
 /* The command, behind the YAML that it takes; no newline at the end. */
 void print_command(const struct tool *tool, const struct tool_writer *w);
 

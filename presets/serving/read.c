@@ -220,8 +220,14 @@ static bool read_command(const struct tool *tool, struct server_command *command
 static enum role role_of(const struct tool *tool, const struct pairs *flags)
 {
 	const struct pair *pair = pairs_find(flags, tool->role_flag);
+	const struct pair *mode = pairs_find(flags, "disaggregation-mode");
 
 	/* NVIDIA Dynamo's words, beside those of the engine */
+	mode = mode ? mode : pairs_find(flags, "disaggregation_mode");
+	if (mode && strcmp(mode->value, "prefill") == 0)
+		return ROLE_PREFILL;
+	if (mode && strcmp(mode->value, "decode") == 0)
+		return ROLE_DECODE;
 	if (pairs_find(flags, "is-prefill-worker"))
 		return ROLE_PREFILL;
 	if (pairs_find(flags, "is-decode-worker"))

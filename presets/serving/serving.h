@@ -36,4 +36,13 @@ char *vllm_write(const struct scenario *scenario, const struct import_report *ke
 char *sglang_write(const struct scenario *scenario, const struct import_report *kept);
 char *trtllm_write(const struct scenario *scenario, const struct import_report *kept);
 
+/* The same as a graph of NVIDIA Dynamo for Kubernetes, of the stack's tool; as values
+ * of llm-d's charts, of vLLM alone. NULL with the error where the stack is no such
+ * tool's.
+ */
+char *dynamo_write(const struct scenario *scenario, const struct import_report *kept,
+		   struct error *error);
+char *llmd_write(const struct scenario *scenario, const struct import_report *kept,
+		 struct error *error);
+
 #endif

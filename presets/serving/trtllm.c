@@ -67,7 +67,8 @@ static const char *const drafts[] = { "speculative_config.decoding_type", NULL }
 static const char *const switches[] = { "trust_remote_code",
 					"fail_fast_on_attention_window_too_large",
 					"enable_attention_dp", NULL };
-static const char *const launcher[] = { "gpus_per_node", "port", NULL };
+static const char *const launcher[] = { "gpus_per_node", "port", "disaggregation_mode",
+					NULL };
 static const char *const cli_keys[] = { "tp_size",
 					"pp_size",
 					"cp_size",

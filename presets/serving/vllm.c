@@ -139,6 +139,9 @@ static const char *const launcher[] = { "port",
 					"data-parallel-rpc-port",
 					"data-parallel-rank",
 					cache_file,
+					"data-parallel-hybrid-lb",
+					"data-parallel-external-lb",
+					"disaggregation-mode",
 					NULL };
 
 /* Their words for how weights are stored; the first one of ours is written. */
@@ -372,6 +375,15 @@ static void write_limits(const struct tool_writer *w)
 /* MaxLoRARanks of vllm/config/lora.py. */
 static const int64_t lora_ranks[] = { 1, 8, 16, 32, 64, 128, 256, 320, 512, 0 };
 
+/* What a file said is of those that decode. */
+static void write_exchange(const struct tool_writer *w)
+{
+	if (w->role == ROLE_PREFILL)
+		write_flag(w, "all2all-backend", "deepep_high_throughput");
+	else
+		write_default(w, "all2all-backend", "deepep_low_latency");
+}
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -388,9 +400,7 @@ static void write_plan(const struct tool_writer *w)
 	if (moe && plan->ep > 1 &&
 	    (plan->ep_overlap ||
 	     (dp > 1 && ranks > w->scenario->cluster.gpus_per_node)))
-		write_default(w, "all2all-backend",
-			      w->role == ROLE_PREFILL ? "deepep_high_throughput"
-						      : "deepep_low_latency");
+		write_exchange(w);
 	if (moe && plan->ep > 1)
 		write_flag(w, "enable-expert-parallel", "");
 	if (moe && plan->ep > 1 && plan->ep != ranks)
