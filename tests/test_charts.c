@@ -95,8 +95,8 @@ static void check_same(const char *text, const struct scenario *wrote,
 		const struct knob *knob = &knob_table[i];
 		char one[256], other[256];
 
-		if (!knob_in_mode(knob, MODE_INFERENCE) ||
-		    !knob_applies(wrote, knob) || is_unsaid(text, knob->key))
+		if (!knob_in_mode(knob, MODE_INFERENCE) || !knob_applies(wrote, knob) ||
+		    is_unsaid(text, knob->key))
 			continue;
 		knob_print(wrote, knob, one, sizeof one);
 		knob_print(read, knob, other, sizeof other);
@@ -117,8 +117,9 @@ static const char *body_of(const char *text)
 /* Whether something that parts the plan has no word. */
 static bool is_less(const char *text)
 {
-	static const char *const degrees[] = { "gpus", "tp", "ep", "dp_attention",
-					       "precision", "prefill_" };
+	static const char *const degrees[] = {
+		"gpus", "tp", "ep", "dp_attention", "precision", "prefill_"
+	};
 	bool less = false;
 
 	for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++)
@@ -221,12 +222,17 @@ static void expect_none(const char *text, const char *word)
  * here is a shell that would put a variable in. */
 static void test_graphs_of_pods(void **state)
 {
-	static const char *const places[] = {
-		"--nnodes",	 "--node-rank",	 "--master-addr",
-		"--dist-init-addr", "--data-parallel-address", "--gpus-per-node",
-		"gpus_per_node:", "--headless",	 "CUDA_VISIBLE_DEVICES",
-		"${",		 "server_role"
-	};
+	static const char *const places[] = { "--nnodes",
+					      "--node-rank",
+					      "--master-addr",
+					      "--dist-init-addr",
+					      "--data-parallel-address",
+					      "--gpus-per-node",
+					      "gpus_per_node:",
+					      "--headless",
+					      "CUDA_VISIBLE_DEVICES",
+					      "${",
+					      "server_role" };
 
 	(void)state;
 	seed = 23;

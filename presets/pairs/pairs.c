@@ -238,3 +238,18 @@ bool pairs_from_json(struct pairs *out, const char *file, const char *text,
 	return document_parse_json(&document, file, text, length, true, error) &&
 	       take_pairs(out, &document, error);
 }
+
+void pairs_keep_last(struct pairs *pairs)
+{
+	int kept = 0;
+
+	for (int i = 0; i < pairs->count; i++) {
+		bool again = false;
+
+		for (int k = i + 1; k < pairs->count && !again; k++)
+			again = strcmp(pairs->item[i].key, pairs->item[k].key) == 0;
+		if (!again)
+			pairs->item[kept++] = pairs->item[i];
+	}
+	pairs->count = kept;
+}

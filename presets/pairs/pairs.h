@@ -55,4 +55,7 @@ bool pairs_add(struct pairs *pairs, const char *key, const char *value, int line
 bool pairs_set(struct pairs *pairs, const char *key, const char *value, int line,
 	       struct error *error);
 
+/* As argparse does, the last of equal keys counts; the texts stay the list's own. */
+void pairs_keep_last(struct pairs *pairs);
+
 #endif

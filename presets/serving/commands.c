@@ -81,15 +81,22 @@ static bool add_object(struct finder *f, struct server_command *command,
 		       const char *key, const char *value, int line)
 {
 	struct pairs members;
-	bool good = pairs_from_yaml(&members, f->file, value, strlen(value), NULL);
+	bool good = strcmp(key, CONNECTORS_FLAG) == 0
+			    ? connectors_read(&members, f->file, value)
+			    : pairs_from_yaml(&members, f->file, value, strlen(value),
+					      NULL);
 
 	if (!good)
 		return pairs_add(&command->flags, key, value, line, f->error);
 	for (int i = 0; i < members.count && good; i++) {
+		const char *member = members.item[i].key;
 		char whole[128], name[128];
 
-		snprintf(whole, sizeof whole, "%.50s.%.70s", key, members.item[i].key);
+		snprintf(whole, sizeof whole, "%.50s.%.70s", key, member);
 		canonical(f->tool, whole, name);
+		/* what stands for a flag of its own, or a variable */
+		if (strncmp(member, "--", 2) == 0)
+			snprintf(name, sizeof name, "%.127s", member + 2);
 		good = pairs_add(&command->flags, name, members.item[i].value, line,
 				 f->error);
 	}
@@ -170,22 +177,6 @@ static bool add_words(struct finder *f, struct server_command *command,
 	return true;
 }
 
-/* As argparse does, the last flag of a name counts; the texts stay the list's own. */
-static void keep_last(struct pairs *flags)
-{
-	int kept = 0;
-
-	for (int i = 0; i < flags->count; i++) {
-		bool again = false;
-
-		for (int k = i + 1; k < flags->count && !again; k++)
-			again = strcmp(flags->item[i].key, flags->item[k].key) == 0;
-		if (!again)
-			flags->item[kept++] = flags->item[i];
-	}
-	flags->count = kept;
-}
-
 static struct server_command *begin(struct finder *f, int line)
 {
 	struct server_command *command;
@@ -222,7 +213,8 @@ static bool add_variables(struct finder *f, struct server_command *command)
 		for (int depth = f->depth; depth >= 0 && words == 0; depth--)
 			words = shell_lookup(f->shell[depth], *name, strlen(*name),
 					     &word);
-		if (words == 1 && !word->unknown && !word->missing)
+		if (words == 1 && !word->unknown && !word->missing &&
+		    !pairs_find(&command->flags, *name))
 			good = pairs_add(&command->flags, *name, word->text,
 					 command->line, f->error);
 	}
@@ -288,7 +280,7 @@ static bool see_command(void *context, const struct shell_word *words, int count
 		return false;
 	f->broken = !add_words(f, command, words + first, count - first) ||
 		    !add_variables(f, command) || !add_role(f, command);
-	keep_last(&command->flags);
+	pairs_keep_last(&command->flags);
 	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0')
 		pairs_free(&command->flags); /* "docker pull …" */
 	else
@@ -338,7 +330,7 @@ static bool add_keys(struct finder *f, struct server_command *command,
 		good = add_flag(f, command, key, keys->item[i].value,
 				keys->item[i].line);
 	}
-	keep_last(&command->flags);
+	pairs_keep_last(&command->flags);
 	return good;
 }
 

@@ -72,7 +72,7 @@ static void put_object(struct export_out *out, int indent, const struct entries 
 			fputc(*c == '-' ? '_' : *c, json);
 		fputs("\": ", json);
 		say_value(flags->item[i].value, value);
-		if (print_is_bare(value))
+		if (print_is_bare(value) || print_is_object(&flags->item[i]))
 			fputs(value, json);
 		else
 			stream_put_quoted(json, value);
@@ -123,30 +123,55 @@ void container_flags(struct export_out *out, int indent, const struct entries *f
 	}
 }
 
-bool container_variables(FILE *stream, int indent, const struct entries *flags)
+/* An item of "env", and why it is empty. */
+static void put_variable(FILE *stream, int indent, const char *name, const char *value,
+			 const char *why)
 {
+	fprintf(stream, "%*s- name: %s\n%*s  value: ", indent, "", name, indent, "");
+	stream_put_quoted(stream, value);
+	if (why)
+		fprintf(stream, " # %.*s", (int)strcspn(why, "}\n"), why);
+	fputc('\n', stream);
+}
+
+/* "NAME=VALUE " of a command's own. */
+static bool put_own(FILE *stream, int indent, const char *place)
+{
+	char text[512];
 	bool any = false;
 
-	for (int i = 0; i < flags->count; i++) {
-		const char *value = flags->item[i].value, *usual = strstr(value, ":-");
-		const char *why = strstr(value, ":?");
+	snprintf(text, sizeof text, "%s", place);
+	for (char *rest = NULL, *word = strtok_r(text, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest)) {
+		char *equals = strchr(word, '=');
+
+		if (!equals)
+			continue;
+		*equals = '\0';
+		any = true;
+		if (stream)
+			put_variable(stream, indent, word, equals + 1, NULL);
+	}
+	return any;
+}
+
+bool container_variables(FILE *stream, int indent, const struct tool_writer *w)
+{
+	bool any = put_own(stream, indent, w->place);
+
+	for (int i = 0; i < w->flags->count; i++) {
+		const char *value = w->flags->item[i].value;
+		const char *usual = strstr(value, ":-"), *why = strstr(value, ":?");
 		char name[64], text[512];
 
 		if (!is_variable(value, name))
 			continue;
 		any = true;
-		if (!stream)
-			return true;
 		snprintf(text, sizeof text, "%.*s",
 			 usual ? (int)strcspn(usual + 2, "}") : 0,
 			 usual ? usual + 2 : "");
-		fprintf(stream, "%*s- name: %s\n%*s  value: ", indent, "", name, indent,
-			"");
-		stream_put_quoted(stream, text);
-		if (why)
-			fprintf(stream, " # %.*s", (int)strcspn(why + 2, "}\n"),
-				why + 2);
-		fputc('\n', stream);
+		if (stream)
+			put_variable(stream, indent, name, text, why ? why + 2 : NULL);
 	}
 	return any;
 }
@@ -181,7 +206,8 @@ int64_t container_gpus(const struct server_words *words)
 		return engine;
 	if (engine % nodes == 0)
 		return engine / nodes;
-	write_unsaid(&words->w, "gpus", "%lld: no pods of one size hold an engine of %lld",
+	write_unsaid(&words->w, "gpus",
+		     "%lld: no pods of one size hold an engine of %lld",
 		     (long long)words->pool.cluster.gpus, (long long)engine);
 	return words->pool.cluster.gpus_per_node;
 }

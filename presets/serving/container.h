@@ -12,9 +12,9 @@ void container_word(FILE *stream, int indent, const char *word);
  * a shell would have put in for "${NAME:-usual}" is "$(NAME)"; '_' is the joint. */
 void container_flags(struct export_out *out, int indent, const struct entries *flags,
 		     const char *const *list, char joint);
-/* The variables of them as items of "env"; whether there are any. With stream NULL none
- * is written. */
-bool container_variables(FILE *stream, int indent, const struct entries *flags);
+/* The variables of a command and its flags as items of "env"; whether there are any.
+ * With stream NULL none is written. */
+bool container_variables(FILE *stream, int indent, const struct tool_writer *w);
 /* Flags that only say where a process runs: whoever starts the pods knows. */
 void container_drop_places(const struct tool *tool, const struct tool_writer *w);
 /* A name for Kubernetes: small letters, digits and dashes, 40 at most. */

@@ -20,10 +20,10 @@ static const char runtime[] = "nvcr.io/nvidia/ai-dynamo/%s-runtime:1.3.1";
 
 /* Flags of dynamo.trtllm itself (components/src/dynamo/trtllm/backend_args.py); all
  * other settings are its engine's, in a file. */
-static const char *const own_flags[] = { "max_batch_size", "max_num_tokens",
-					 "max_seq_len",    "max_beam_width",
-					 "kv_block_size",  "disaggregation_mode",
-					 NULL };
+static const char *const own_flags[] = {
+	"max_batch_size", "max_num_tokens",      "max_seq_len", "max_beam_width",
+	"kv_block_size",  "disaggregation_mode", NULL
+};
 
 struct graph {
 	const struct job *job;
@@ -59,13 +59,20 @@ static void rename_keys(struct entries *flags)
 /* Of trtllm-serve, which is not what runs. */
 static void drop_server(const struct tool_writer *w)
 {
-	static const char *const server[] = {
-		"host",	      "server_role",      "backend",
-		"log_level",  "num_postprocess_workers", "reasoning_parser",
-		"tool_parser", "metadata_server_config_file", "otlp_traces_endpoint",
-		"chat_template", "disagg_cluster_uri", "fail_fast_on_attention_window_too_large",
-		"custom_tokenizer", NULL
-	};
+	static const char *const server[] = { "host",
+					      "server_role",
+					      "backend",
+					      "log_level",
+					      "num_postprocess_workers",
+					      "reasoning_parser",
+					      "tool_parser",
+					      "metadata_server_config_file",
+					      "otlp_traces_endpoint",
+					      "chat_template",
+					      "disagg_cluster_uri",
+					      "fail_fast_on_attention_window_too_large",
+					      "custom_tokenizer",
+					      NULL };
 
 	for (int i = 0; server[i]; i++)
 		write_without(w, server[i]);
@@ -148,8 +155,7 @@ static void put_settings_of(const struct graph *g, const char *name)
 static void put_image(const struct graph *g)
 {
 	fputs("          image: ", g->body);
-	fprintf(g->body, runtime,
-		g->files ? "tensorrtllm" : g->job->tool->name);
+	fprintf(g->body, runtime, g->files ? "tensorrtllm" : g->job->tool->name);
 	fputc('\n', g->body);
 }
 
@@ -162,8 +168,7 @@ static void put_arguments(const struct graph *g, const struct server_words *word
 	fprintf(g->body,
 		"          command: [python3, -m, dynamo.%s]\n          args:\n",
 		tool->name);
-	container_word(g->body, WORDS,
-		       tool == &tool_vllm ? "--model" : "--model-path");
+	container_word(g->body, WORDS, tool == &tool_vllm ? "--model" : "--model-path");
 	container_word(g->body, WORDS, words->w.checkpoint);
 	container_flags(g->job->out, WORDS, &words->flags, g->files ? own_flags : NULL,
 			'-');
@@ -173,9 +178,9 @@ static void put_arguments(const struct graph *g, const struct server_words *word
 		container_word(g->body, WORDS, "--extra-engine-args");
 		container_word(g->body, WORDS, path);
 	}
-	if (container_variables(NULL, 0, &words->flags)) {
+	if (container_variables(NULL, 0, &words->w)) {
 		fputs("          env:\n", g->body);
-		container_variables(g->body, WORDS, &words->flags);
+		container_variables(g->body, WORDS, &words->w);
 	}
 }
 

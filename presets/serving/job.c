@@ -241,4 +241,6 @@ void job_keep(const struct job *job, struct server_words *words)
 {
 	say_idle(&words->w);
 	add_kept(job->tool, &words->w, job->kept);
+	if (job->tool->settle)
+		job->tool->settle(&words->w);
 }

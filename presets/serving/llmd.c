@@ -1,5 +1,6 @@
 /* llmd.c - a plan of vLLM's servers as values of llm-d's charts: its pods by
- * llm-d-modelservice, what picks one of them by inferencepool. One file is both charts'.
+ * llm-d-modelservice, what picks one of them by inferencepool. One file is both
+ * charts'.
  *
  * Keys: llm-d-incubation/llm-d-modelservice@3051935 (chart 0.4.12), values.yaml and
  * templates/_helpers.tpl; llm-d/llm-d, guides/pd-disaggregation/gaie-pd/values.yaml and
@@ -146,10 +147,10 @@ static void put_environment(const struct chart *c, const struct server_words *wo
 {
 	bool channel = words->w.role != ROLE_BOTH;
 
-	if (!channel && !container_variables(NULL, 0, &words->flags))
+	if (!channel && !container_variables(NULL, 0, &words->w))
 		return;
 	fputs("    env:\n", c->body);
-	container_variables(c->body, WORDS, &words->flags);
+	container_variables(c->body, WORDS, &words->w);
 	if (channel)
 		fprintf(c->body,
 			"    - name: VLLM_NIXL_SIDE_CHANNEL_HOST\n      valueFrom:\n"
@@ -258,8 +259,7 @@ char *llmd_write(const struct scenario *scenario, const struct import_report *ke
 		 struct error *error)
 {
 	struct job job;
-	struct chart c = { .job = &job,
-			   .pools = scenario->plan.serving.disaggregated };
+	struct chart c = { .job = &job, .pools = scenario->plan.serving.disaggregated };
 
 	if (job_tool(scenario) != &tool_vllm) {
 		error_set(error, NULL, 0,

@@ -9,6 +9,9 @@
 
 /* Keys and defaults: LMCache/LMCache, lmcache/v1/config.py, _CONFIG_DEFINITIONS. */
 static const char cpu_key[] = "local_cpu", max_key[] = "max_local_cpu_size";
+const char lmcache_file[] = "LMCACHE_CONFIG_FILE";
+const char *const lmcache_variables[] = { LMCACHE_KEPT, LMCACHE_SIZE, lmcache_file,
+					  NULL };
 static const char usual_gib[] = "5";
 
 static const struct mapping rows[] = { { NULL, NULL, NULL, NULL, false } };

@@ -97,11 +97,18 @@ static void put_value(FILE *stream, const char *value, bool words)
 	}
 }
 
-/* A JSON value inside single quotes. */
-static void put_member(FILE *stream, const char *value)
+bool print_is_object(const struct entry *entry)
 {
-	if (print_is_bare(value)) {
-		fputs(value, stream);
+	return strcmp(entry->key, CONNECTORS_FLAG ".kv-connector-extra-config") == 0;
+}
+
+/* A JSON value inside single quotes. */
+static void put_member(FILE *stream, const struct entry *entry)
+{
+	const char *value = entry->value;
+
+	if (print_is_bare(value) || print_is_object(entry)) {
+		put_inside(stream, value);
 	} else if (is_variable(value)) {
 		fprintf(stream, "\"'\"%s\"'\"", value);
 	} else {
@@ -142,7 +149,7 @@ static void put_object(FILE *stream, const struct entries *flags, int first)
 		fputs(i > first ? ", \"" : "\"", stream);
 		put_name(stream, entry->key + length + 1);
 		fputs("\": ", stream);
-		put_member(stream, entry->value);
+		put_member(stream, entry);
 	}
 	fputs("}'", stream);
 }

@@ -9,6 +9,8 @@
 void print_keep(struct entries *flags, const char *key, const char *value);
 /* Whether JSON and YAML write it without quotes: a number, true, false. */
 bool print_is_bare(const char *text);
+/* A member of a JSON flag that is JSON itself. */
+bool print_is_object(const struct entry *entry);
 /* What the YAML beside a command holds: all flags but those of a list, NULL: it is not
  * written. Returns whether there is any. */
 bool print_file(const struct tool *tool, const struct tool_writer *w,

@@ -273,7 +273,11 @@ static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 {
 	const struct plan *p = &prefill->plan;
 	int64_t own = prefill->cluster.gpus * prefills;
+	double host = p->serving.host_kv_bytes;
 
+	/* SGLang's is of those that prefill alone */
+	if (host > m->out->plan.serving.host_kv_bytes && !read_host_kv(m, host, NULL))
+		return false;
 	return mapped_set(m, "disaggregated", "on", NULL) &&
 	       mapped_set(m, "chunked_prefill",
 			  p->serving.chunked_prefill ? "on" : "off", NULL) &&

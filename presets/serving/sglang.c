@@ -68,10 +68,13 @@ static const char *const others[] = { "tp-size",
 				      "enable-hierarchical-cache",
 				      "hicache-ratio",
 				      "hicache-size",
+				      LMCACHE_KEPT,
+				      LMCACHE_SIZE,
 				      NULL };
 static const char *const drafts[] = { "speculative-algorithm", NULL };
 static const char *const switches[] = { "enable-dp-attention",
 					"enable-hierarchical-cache",
+					"enable-lmcache",
 					"enable-ep-moe",
 					"enable-deepep-moe",
 					"trust-remote-code",
@@ -111,6 +114,7 @@ static const char *const launcher[] = { "port",
 					"dist-init-addr",
 					"nccl-init-addr",
 					"disaggregation-bootstrap-port",
+					"LMCACHE_CONFIG_FILE",
 					NULL };
 
 static const char formats[] =
@@ -191,6 +195,24 @@ static bool read_limits(const struct mapped *m)
 	       mapped_set_count(m, "max_requests", requests > 0 ? requests : 0, NULL);
 }
 
+/* LMCache inside the server; beside a hierarchy of SGLang's own it is not asked
+ * (srt/mem_cache/registry.py). A daemon of its own has settings of its own. */
+static bool uses_lmcache(const struct pairs *flags)
+{
+	return pairs_find(flags, "enable-lmcache") &&
+	       !pairs_find(flags, "enable-hierarchical-cache");
+}
+
+static bool read_lmcache(const struct mapped *m)
+{
+	if (mapped_find(m, LMCACHE_SIZE))
+		return lmcache_host(m, LMCACHE_KEPT, LMCACHE_SIZE);
+	import_note(m->report, IMPORT_ASSUMED, "host_kv",
+		    "0: LMCache's size is no variable here; import lmcache reads its "
+		    "file");
+	return true;
+}
+
 /* GB of each rank, or so many times its cache on the GPU
  * (srt/mem_cache/memory_pool_host.py); for the latter it is filled as on the cluster
  * that is assumed. */
@@ -201,7 +223,7 @@ static bool read_host(const struct mapped *m)
 	double gb, ratio;
 
 	if (!mapped_on(m, "enable-hierarchical-cache"))
-		return true;
+		return !uses_lmcache(m->pairs) || read_lmcache(m);
 	if (!read_number(m, "hicache-size", &gb) ||
 	    !read_number(m, "hicache-ratio", &ratio))
 		return false;
@@ -226,12 +248,40 @@ static void write_host(const struct tool_writer *w)
 
 	if (bytes <= 0)
 		return;
+	/* who only decodes keeps no prefixes, and refuses a hierarchy behind them
+	 * (srt/server_args.py, handle_pd_disaggregation) */
+	if (w->role == ROLE_DECODE)
+		return;
 	whole = fmax(1, round(bytes / 1e9));
 	write_flag(w, "enable-hierarchical-cache", "");
 	write_count(w, "hicache-size", (int64_t)whole);
-	if (fabs(bytes - whole * 1e9) > 1e-6 * bytes)
-		write_unsaid(w, "host_kv", "%g GiB; SGLang has whole GB",
-			     bytes / 1073741824);
+}
+
+/* A server that had LMCache has it again, of the planned size. */
+static void settle_host(struct tool_writer *w)
+{
+	double bytes = w->scenario->plan.serving.host_kv_bytes;
+	bool kept = false;
+
+	for (int i = 0; i < w->flags->count; i++)
+		kept = kept || strcmp(w->flags->item[i].key, "enable-lmcache") == 0;
+	if (!kept) {
+		double whole = fmax(1, round(bytes / 1e9));
+
+		if (bytes > 0 && w->role != ROLE_DECODE &&
+		    fabs(bytes - whole * 1e9) > 1e-6 * bytes)
+			write_unsaid(w, "host_kv", "%g GiB; SGLang has whole GB",
+				     bytes / 1073741824);
+		return;
+	}
+	if (bytes <= 0 || w->role == ROLE_DECODE) {
+		write_without(w, "enable-lmcache");
+		return;
+	}
+	write_without(w, "enable-hierarchical-cache");
+	write_without(w, "hicache-size");
+	snprintf(w->place + strlen(w->place), sizeof w->place - strlen(w->place),
+		 LMCACHE_KEPT "=True " LMCACHE_SIZE "=%.6g ", bytes / 1073741824);
 }
 
 static bool read_experts(const struct mapped *m, int64_t tp)
@@ -440,5 +490,8 @@ const struct tool tool_sglang = {
 	.put_channel = put_channel,
 	.read = read_degrees,
 	.write = write_plan,
+	.settle = settle_host,
+	.variables = lmcache_variables,
+	.reads_variables = uses_lmcache,
 	.more_knobs = more_knobs,
 };

@@ -118,6 +118,8 @@ struct tool {
 	/* Degrees, engines (into the knob gpus), precision, speculation. */
 	bool (*read)(const struct mapped *m, const char *checkpoint);
 	void (*write)(const struct tool_writer *w);
+	/* Once flags that came with the file stand beside them; NULL: nothing. */
+	void (*settle)(struct tool_writer *w);
 	/* Knobs of its own beside rows and those that all tools have; NULL: none. */
 	const char *const *more_knobs;
 };
@@ -167,7 +169,21 @@ const char *checkpoint_id(const struct model *model);
 void checkpoint_served(struct server_command *command, bool first,
 		       struct import_report *report);
 
+/* --- connectors.c --- */
+#define CONNECTORS_FLAG "kv-transfer-config"
+/* Members of this flag's JSON, those of several connectors in a list side by side; a
+ * cache on the host as the flags or variables that say the same, "--NAME". False where
+ * it is none, and nothing is to be freed. */
+bool connectors_read(struct pairs *out, const char *file, const char *json);
+/* The same of a pool whose caches travel, with so many bytes of the host beside. */
+void connectors_write(const struct tool_writer *w, double bytes);
+
 /* --- lmcache.c --- */
+#define LMCACHE_KEPT "LMCACHE_LOCAL_CPU"
+#define LMCACHE_SIZE "LMCACHE_MAX_LOCAL_CPU_SIZE"
+/* LMCache's settings as variables (LMCache/LMCache, lmcache/v1/config_base.py: the key
+ * in capitals behind LMCACHE_), with a NULL at the end; the file that says them. */
+extern const char *const lmcache_variables[], lmcache_file[];
 /* The knob host_kv by LMCache's switch and size of these names, which may be absent. */
 bool lmcache_host(const struct mapped *m, const char *kept_key, const char *size_key);
 

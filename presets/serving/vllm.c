@@ -68,12 +68,6 @@ static const char *const aliases[] = { "dpl",
 				       NULL };
 static const char *const objects[] = { "speculative-config", "kv-transfer-config",
 				       "eplb-config", NULL };
-/* LMCache's settings as variables (LMCache/LMCache, lmcache/v1/config_base.py: the key
- * in capitals behind LMCACHE_). */
-static const char cache_kept[] = "LMCACHE_LOCAL_CPU",
-		  cache_size[] = "LMCACHE_MAX_LOCAL_CPU_SIZE",
-		  cache_file[] = "LMCACHE_CONFIG_FILE";
-static const char *const variables[] = { cache_kept, cache_size, cache_file, NULL };
 static const char tokens_key[] = "speculative-config.num-speculative-tokens";
 static const char *const others[] = { "data-parallel-size",
 				      "enable-expert-parallel",
@@ -88,8 +82,8 @@ static const char *const others[] = { "data-parallel-size",
 				      "kv-offloading-size",
 				      "kv-offloading-backend",
 				      "kv-transfer-config.kv-role",
-				      cache_kept,
-				      cache_size,
+				      LMCACHE_KEPT,
+				      LMCACHE_SIZE,
 				      NULL };
 static const char *const drafts[] = { "speculative-config.method", NULL };
 static const char *const switches[] = { "enable-expert-parallel",
@@ -138,10 +132,11 @@ static const char *const launcher[] = { "port",
 					"data-parallel-address",
 					"data-parallel-rpc-port",
 					"data-parallel-rank",
-					cache_file,
+					lmcache_file,
 					"data-parallel-hybrid-lb",
 					"data-parallel-external-lb",
 					"disaggregation-mode",
+					"connector",
 					NULL };
 
 /* Their words for how weights are stored; the first one of ours is written. */
@@ -210,10 +205,10 @@ static bool uses_lmcache(const struct pairs *flags)
 
 static bool read_lmcache(const struct mapped *m)
 {
-	const struct pair *file = mapped_find(m, cache_file);
+	const struct pair *file = mapped_find(m, lmcache_file);
 
-	if (!file || mapped_find(m, cache_size)) {
-		bool good = lmcache_host(m, cache_kept, cache_size);
+	if (!file || mapped_find(m, LMCACHE_SIZE)) {
+		bool good = lmcache_host(m, LMCACHE_KEPT, LMCACHE_SIZE);
 
 		/* written back, the size is a flag: for the same cache */
 		if (good && m->out->plan.serving.host_kv_bytes > 0)
@@ -242,21 +237,18 @@ static bool read_host(const struct mapped *m)
 			    from);
 }
 
+/* In a pool, beside who carries caches to the other. */
 static void write_host(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
-	double gib = plan->serving.host_kv_bytes / 1073741824;
+	double bytes = plan->serving.host_kv_bytes * (double)(plan->tp * plan->pp);
 	char text[32];
 
-	if (gib <= 0)
+	if (w->role != ROLE_BOTH)
+		connectors_write(w, bytes);
+	if (bytes <= 0 || w->role != ROLE_BOTH)
 		return;
-	if (w->role != ROLE_BOTH) {
-		write_unsaid(w, "host_kv",
-			     "%g GiB: beside NixlConnector it takes a MultiConnector",
-			     gib);
-		return;
-	}
-	snprintf(text, sizeof text, "%.6g", gib * (double)(plan->tp * plan->pp));
+	snprintf(text, sizeof text, "%.6g", bytes / 1073741824);
 	write_flag(w, "kv-offloading-size", text);
 	write_default(w, "kv-offloading-backend", "native");
 }
@@ -413,8 +405,6 @@ static void write_plan(const struct tool_writer *w)
 	write_adapters(w, "max-loras", lora_ranks);
 	write_limits(w);
 	write_host(w);
-	if (w->role != ROLE_BOTH)
-		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
 	write_ranks(w, moe ? dp : 1);
 }
 
@@ -479,7 +469,7 @@ const struct tool tool_vllm = {
 	.switches = switches,
 	.objects = objects,
 	.launcher = launcher,
-	.variables = variables,
+	.variables = lmcache_variables,
 	.reads_variables = uses_lmcache,
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
