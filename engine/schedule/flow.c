@@ -285,15 +285,12 @@ static bool run_stage(struct runner *r, int s)
 	if (lane->item.letter == '\0' && lane->late == 0)
 		return false;
 	for (;; any = true) {
-		struct order_item item = lane->item;
-		int row = lane->row;
-
 		if (r->held_limit > 0 && lane->late > 0 && fill_gap(r, s, lane))
 			continue;
 		if (!run_next(r, s, lane))
 			break;
-		if (written && item.letter != START)
-			write_down(r, s, item, row);
+		if (written && lane->item.letter != START)
+			write_down(r, s, lane->item, lane->row);
 		fetch(r, s, lane);
 	}
 	r->busy_lanes -= lane->item.letter == '\0' && lane->late == 0;
