@@ -112,6 +112,12 @@ bool collective_offers(const struct fabric *fabric, const struct group *group,
  * router's limit (0 = none). */
 double collective_remote_copies(const struct group *group, double chosen, bool once,
 				double limit);
+/* Bytes of an element of a dispatched row, in fp8 with a scale per 128 elements
+ * (DeepSeek-V3, 3.2), or as wide as it is. */
+static inline double collective_row_bytes(bool fp8, double wide)
+{
+	return fp8 ? 1.03 : wide;
+}
 /* Copies of a token where a dispatcher sends it once to each rank that any of its
  * `chosen` experts is on (DeepEP and HybridEP, get_dispatch_layout: is_token_in_rank):
  * R (1 - (1 - 1/R)^chosen) of R ranks. */

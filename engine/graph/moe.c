@@ -4,6 +4,7 @@
 #include "engine/base/plain.h"
 #include "engine/collective/collective.h"
 #include "engine/graph/build.h"
+#include "engine/model/shape.h"
 
 /* What a rank sends and what its experts work on. */
 struct routing {
@@ -11,8 +12,9 @@ struct routing {
 	double sent; /* of their copies, mean of the ranks: below 1 some are dropped */
 	double busy; /* the same that the busiest rank gets */
 	double rows; /* of expert input on this rank, all local experts */
-	double experts, ffn, top_k;
+	double experts, top_k;
 	double width; /* of a row: the hidden size, or that of latent experts */
+	struct shape shape[EXPERT_SHAPES];
 };
 
 /* Megatron's moe-expert-capacity-factor: an expert takes so many times the mean of
@@ -37,17 +39,20 @@ static void fill(const struct graph_context *c, struct routing *r)
 
 static void route(const struct graph_context *c, struct routing *r)
 {
-	const struct moe *moe = &c->scenario->model.moe;
+	const struct model *m = &c->scenario->model;
+	struct share share = { .tp = (double)c->mesh->etp };
 
 	fill(c, r);
 	r->tokens = c->norm_tokens;
-	r->width = (double)model_expert_width(&c->scenario->model);
-	r->top_k = (double)moe->experts_per_token;
-	r->experts = (double)moe->experts / (double)c->mesh->ep;
-	r->ffn = (double)moe->expert_ffn / (double)c->mesh->etp;
+	r->width = (double)model_expert_width(m);
+	r->top_k = (double)m->moe.experts_per_token;
+	r->experts = (double)m->moe.experts / (double)c->mesh->ep;
 	/* ETP gathers the rows of its ranks, each of which holds a slice of all experts
 	 */
 	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * r->busy;
+	share.rows = r->rows;
+	share.norm_rows = r->tokens;
+	shapes_experts(m, &share, r->shape);
 }
 
 /* Whether the dispatcher sends a token once to each domain, and there to each rank. */
@@ -148,13 +153,14 @@ static void add_biases(const struct graph_context *c, struct graph *graph,
 static void clamp_gates(const struct graph_context *c, struct graph *graph,
 			const struct routing *r)
 {
+	double ffn = r->shape[EXPERT_ACTIVATION].columns;
 	struct graph_operator *op;
 
 	if (c->scenario->model.moe.activation_limit <= 0 || c->scenario->plan.compile)
 		return;
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "clamp of gates", r->rows,
-			  r->ffn, 8 * c->width, 11 * c->width + 8);
-	op->saved_bytes = r->rows * 2 * r->ffn * graph_gate_width(c);
+			  ffn, 8 * c->width, 11 * c->width + 8);
+	op->saved_bytes = r->rows * 2 * ffn * graph_gate_width(c);
 	op->modules = 1u << MODULE_MOE | 1u << MODULE_MOE_ACT;
 }
 
@@ -177,29 +183,41 @@ static void launch_each(const struct graph_context *c, struct graph *graph,
 	}
 }
 
+static struct graph_operator *multiply(const struct graph_context *c,
+				       struct graph *graph, const struct shape *shape,
+				       double matrices)
+{
+	return graph_linear(c, graph, shape->name, shape->rows, shape->columns,
+			    shape->inner, shape->weights, matrices);
+}
+
+static void activate(const struct graph_context *c, struct graph *graph,
+		     const struct shape *shape)
+{
+	struct graph_operator *op = graph_memory(
+		c, graph, OPERATOR_ELEMENTWISE, shape->name, shape->rows,
+		shape->columns, shape->forward * c->width, shape->backward * c->width);
+
+	op->saved_bytes = shape->rows * shape->saved * graph_saved_width(c);
+	op->modules = 1u << MODULE_MOE | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
+}
+
 static void experts(const struct graph_context *c, struct graph *graph,
 		    const struct routing *r)
 {
-	const struct model *m = &c->scenario->model;
-	double h = r->width, up = m->gated_mlp ? 2 : 1;
-	double rows = r->rows, bias = m->moe.expert_bias ? 1 : 0;
+	const struct shape *up = &r->shape[EXPERT_UP];
 	uint32_t moe = 1u << MODULE_MOE;
 	struct graph_operator *op;
 
-	op = graph_linear(c, graph, "expert gate and up", rows, up * r->ffn, h,
-			  bias * up * r->ffn, r->experts);
+	op = multiply(c, graph, up, r->experts);
 	op->expert = true;
-	op->saved_bytes = r->rows * up * r->ffn * graph_gate_width(c);
+	op->saved_bytes = up->rows * up->saved * graph_gate_width(c);
 	op->modules = moe | 1u << MODULE_PER_OP;
 	op->makes = 1u << TENSOR_MLP_IN;
 	op->saved_for = 1u << OFFLOAD_MOE_ACT;
 	clamp_gates(c, graph, r);
-	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
-			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
-	op->saved_bytes = r->rows * r->ffn * graph_saved_width(c);
-	op->modules = moe | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
-	op = graph_linear(c, graph, "expert down", rows, h, r->ffn, bias * h,
-			  r->experts);
+	activate(c, graph, &r->shape[EXPERT_ACTIVATION]);
+	op = multiply(c, graph, &r->shape[EXPERT_DOWN], r->experts);
 	op->expert = true;
 	op->modules = moe;
 	op->makes = 1u << TENSOR_MLP_OUT;
@@ -208,19 +226,17 @@ static void experts(const struct graph_context *c, struct graph *graph,
 	add_biases(c, graph, r);
 }
 
-static void router(const struct graph_context *c, struct graph *graph)
+static void router(const struct graph_context *c, struct graph *graph,
+		   const struct shape *shape)
 {
-	const struct model *m = &c->scenario->model;
-	double h = (double)m->hidden, e = (double)m->moe.experts;
-	struct graph_operator *op = graph_linear(c, graph, "router", c->norm_tokens, e,
-						 h, m->moe.router_bias ? e : 0, 1);
+	struct graph_operator *op = multiply(c, graph, shape, 1);
 
 	/* top-k, masks, counts and losses are short, and many */
 	graph_router_kernels(&c->scenario->plan, &op->small_forward,
 			     &op->small_backward);
 	op->kind = OPERATOR_ROUTER;
 	/* scores in fp32, and which experts they chose */
-	op->kept_bytes = c->norm_tokens * e * 4;
+	op->kept_bytes = shape->rows * shape->columns * 4;
 	op->forward_seconds += op->small_forward * c->memory.kernel_seconds;
 	op->input_grad_seconds += op->small_backward * c->memory.kernel_seconds;
 }
@@ -229,18 +245,15 @@ static void router(const struct graph_context *c, struct graph *graph)
  * projects its own tokens by a whole matrix (Megatron's moe_layer.py, fc1_latent_proj
  * and fc2_latent_proj, which are duplicated over TP). */
 static void latent(const struct graph_context *c, struct graph *graph,
-		   const struct routing *r, bool down)
+		   const struct shape *shape, bool down)
 {
-	const struct model *m = &c->scenario->model;
-	double h = (double)m->hidden;
 	struct graph_operator *op;
 
-	if (m->moe.expert_latent == 0)
+	if (c->scenario->model.moe.expert_latent == 0)
 		return;
-	op = graph_linear(c, graph, down ? "latent down" : "latent up", r->tokens,
-			  down ? r->width : h, down ? h : r->width, 0, 1);
+	op = multiply(c, graph, shape, 1);
 	/* the norm saves what the first one reads */
-	op->saved_bytes = down ? 0 : r->tokens * r->width * c->input_width;
+	op->saved_bytes = down ? 0 : shape->rows * shape->inner * c->input_width;
 	op->modules = 1u << MODULE_MOE;
 }
 
@@ -282,13 +295,11 @@ static void wait_for_counts(const struct graph_context *c, struct graph *graph)
 	op->modules = 1u << MODULE_MOE;
 }
 
-/* Bytes of an element of a dispatched row; in fp8 with a scale per 128 elements
- * (DeepSeek-V3, 3.2). */
 static double dispatched_width(const struct graph_context *c)
 {
 	bool narrow = c->operand_width < c->width && c->scenario->stack.sends_fp8_rows;
 
-	return narrow ? 1.03 : c->width;
+	return collective_row_bytes(narrow, c->width);
 }
 
 /* The dispatched rows are the first expert GEMM's input. */
@@ -315,8 +326,8 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	h = r.width;
 	wide = bare;
 	graph_stay_wide(&wide);
-	router(&wide, graph);
-	latent(&bare, graph, &r, true);
+	router(&wide, graph, &r.shape[EXPERT_ROUTER]);
+	latent(&bare, graph, &r.shape[EXPERT_LATENT_DOWN], true);
 	if (orders_copies(c))
 		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);
 	wait_for_counts(c, graph);
@@ -335,7 +346,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	if (orders_copies(c))
 		move_rows(c, graph, "unpermute and weigh", r.sent * r.tokens * r.top_k,
 			  h);
-	latent(&bare, graph, &r, false);
+	latent(&bare, graph, &r.shape[EXPERT_LATENT_UP], false);
 	for (int i = from; i < graph->count; i++)
 		graph->item[i].branch = BRANCH_ROUTED;
 }

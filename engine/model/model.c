@@ -11,17 +11,6 @@ int64_t model_expert_width(const struct model *model)
 	return model->moe.expert_latent > 0 ? model->moe.expert_latent : model->hidden;
 }
 
-/* One MLP of ffn between inputs and outputs of that width; gated ones have three
- * matrices. */
-static double mlp_parameters(const struct model *m, int64_t width, int64_t ffn,
-			     bool bias)
-{
-	double h = (double)width, f = (double)ffn;
-	double up = m->gated_mlp ? 2 : 1;
-
-	return (up + 1) * h * f + (bias ? up * f + h : 0);
-}
-
 /* A layer as one rank has it that shares it with nobody, and meets one token. */
 static const struct share whole = { .tp = 1, .rows = 1, .norm_rows = 1 };
 
@@ -43,15 +32,15 @@ static double add_weights(const struct shapes *shapes, struct layer_counts *coun
 
 void model_count_experts(const struct model *model, struct layer_counts *counts)
 {
-	const struct moe *moe = &model->moe;
-	double h = (double)model->hidden;
+	struct shape shape[EXPERT_SHAPES];
 
-	counts->router = h * (double)moe->experts +
-			 (moe->router_bias ? (double)moe->experts : 0);
-	counts->routed = (double)moe->experts *
-			 mlp_parameters(model, model_expert_width(model),
-					moe->expert_ffn, moe->expert_bias);
-	counts->latent = 2 * h * (double)moe->expert_latent;
+	shapes_experts(model, &whole, shape);
+	counts->router = shape_weights(&shape[EXPERT_ROUTER]);
+	counts->routed =
+		(double)model->moe.experts *
+		(shape_weights(&shape[EXPERT_UP]) + shape_weights(&shape[EXPERT_DOWN]));
+	counts->latent = shape_weights(&shape[EXPERT_LATENT_DOWN]) +
+			 shape_weights(&shape[EXPERT_LATENT_UP]);
 }
 
 static void count_mixer(const struct model *model, const struct layer_kind *kind,

@@ -98,6 +98,23 @@ void shapes_mixer(const struct model *model, const struct layer_kind *kind,
 void shapes_mlp(const struct model *model, const struct layer_kind *kind,
 		const struct share *share, struct shapes *out);
 
+/* A mixture of experts between what carries tokens to their ranks and back. */
+enum expert_shape {
+	EXPERT_ROUTER,
+	EXPERT_LATENT_DOWN, /* to the width of latent experts, and back */
+	EXPERT_UP,          /* of all experts of a rank, as the next two */
+	EXPERT_ACTIVATION,
+	EXPERT_DOWN,
+	EXPERT_LATENT_UP,
+	EXPERT_SHAPES
+};
+
+/* Each in its place; without latents those have no weights and are not run. The share's
+ * tp are the ranks that slice an expert, its rows those of all experts here, its
+ * norm_rows the tokens that are routed. */
+void shapes_experts(const struct model *model, const struct share *share,
+		    struct shape out[EXPERT_SHAPES]);
+
 /* The mixing of a layer on one of tp ranks. */
 void shapes_measure(const struct model *model, const struct layer_kind *kind, double tp,
 		    struct mixing *out);

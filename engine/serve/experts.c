@@ -1,6 +1,7 @@
 /* experts.c - a mixture-of-experts layer in a pass. */
 #include <math.h>
 
+#include "engine/model/shape.h"
 #include "engine/serve/layer.h"
 
 /* Experts that any of these tokens chose: E (1 - (1 - K/E)^T) of all. */
@@ -38,23 +39,33 @@ double serve_spare_experts(const struct serve_context *c)
 			       : 0;
 }
 
-static void matrices(const struct serve_context *c, double tokens, double rows,
-		     struct layer_pass *out)
+static void matrices(const struct serve_context *c, double tokens,
+		     const struct shape shape[EXPERT_SHAPES], struct layer_pass *out)
 {
-	const struct model *m = &c->scenario->model;
+	const struct moe *moe = &c->scenario->model.moe;
+	const struct shape *up = &shape[EXPERT_UP], *down = &shape[EXPERT_DOWN];
 	const struct expert_sizes size = serve_expert_sizes(c);
-	double h = size.width, ffn = size.ffn, up = m->gated_mlp ? 2 : 1;
-	double experts = (double)m->moe.experts;
-	double copies = serve_spare_experts(c);
-	double held = (experts + copies) / c->shape.ep;
+	double experts = (double)moe->experts, columns = up->columns / down->inner;
+	double held = (experts + serve_spare_experts(c)) / c->shape.ep;
 	double touched =
-		held * touched_share(tokens, experts, (double)m->moe.experts_per_token);
+		held * touched_share(tokens, experts, (double)moe->experts_per_token);
 	struct kernel k;
 
-	kernel_experts(c->scenario, rows, up * ffn, h, touched, &k);
-	layer_kernel(out, "expert gate and up", 1, &k);
-	kernel_experts(c->scenario, rows, h, ffn, touched, &k);
-	layer_kernel(out, "expert down", 1, &k);
+	kernel_experts(c->scenario, up->rows, columns * size.ffn, size.width, touched,
+		       &k);
+	layer_kernel(out, up->name, 1, &k);
+	kernel_experts(c->scenario, down->rows, size.width, size.ffn, touched, &k);
+	layer_kernel(out, down->name, 1, &k);
+}
+
+/* A matrix that every rank has whole, for its own tokens. */
+static void multiply(const struct serve_context *c, bool large,
+		     const struct shape *shape, struct layer_pass *out)
+{
+	struct kernel k;
+
+	kernel_gemm(c->scenario, large, shape->rows, shape->columns, shape->inner, &k);
+	layer_kernel(out, shape->name, 1, &k);
 }
 
 /* The standard normal's quantile: Abramowitz and Stegun 1964, equation 26.2.23. */
@@ -94,49 +105,60 @@ static double busiest_rank(const struct serve_context *c)
 /* Around the products: rows are copied to their experts in the format of the product,
  * gate and up become its next operand, and what comes out is added up for each token.
  * A token's own row is read once, however many experts it goes to. */
-static double moved_bytes(const struct serve_context *c, double tokens, double rows)
+static double moved_bytes(const struct serve_context *c,
+			  const struct shape shape[EXPERT_SHAPES])
 {
-	const struct model *m = &c->scenario->model;
+	const struct shape *up = &shape[EXPERT_UP], *down = &shape[EXPERT_DOWN];
 	double operand = kernel_operand_bytes(c->scenario);
-	double h = (double)model_expert_width(m), up = m->gated_mlp ? 2 : 1;
-	double ffn = (double)m->moe.expert_ffn / c->shape.etp;
 
-	return 4 * tokens * h + rows * (h * (operand + 2) + ffn * (2 * up + operand));
+	return 4 * shape[EXPERT_ROUTER].rows * up->inner +
+	       up->rows * (up->inner * (operand + 2) +
+			   (2 * up->columns + down->inner * operand));
+}
+
+/* Rows of the busiest rank's experts. */
+static double rows_here(const struct serve_context *c, double tokens)
+{
+	double chosen = (double)c->scenario->model.moe.experts_per_token;
+	double busy = busiest_rank(c);
+
+	/* copies of the busiest experts even out what ranks get */
+	if (serve_spare_experts(c) > 0)
+		return tokens * chosen / c->shape.ep * (1 + (busy - 1) / 2);
+	return tokens * chosen / c->shape.ep * busy;
+}
+
+/* Attention copies hold different tokens: they travel to the experts and back. */
+static void exchange(const struct serve_context *c, double tokens, double width,
+		     struct layer_pass *out)
+{
+	double chosen = (double)c->scenario->model.moe.experts_per_token;
+	double elements = tokens / c->shape.tp * (c->shape.ep > 1 ? chosen : 1) * width;
+	bool fp8 = kernel_operand_bytes(c->scenario) < 2;
+
+	if (c->shape.dp <= 1)
+		return;
+	layer_exchange(c, "dispatch", elements * collective_row_bytes(fp8, 2), out);
+	layer_exchange(c, "combine", elements * 2, out);
 }
 
 void layer_experts(const struct serve_context *c, double tokens, struct layer_pass *out)
 {
-	const struct model *m = &c->scenario->model;
-	double hidden = (double)m->hidden, h = (double)model_expert_width(m);
-	double chosen = (double)m->moe.experts_per_token;
 	double all = tokens * (out->copies > 0 ? out->copies : c->shape.dp);
-	double busy = busiest_rank(c);
-	double rows = all * chosen / c->shape.ep * busy;
-	double wide = kernel_operand_bytes(c->scenario) < 2 ? 1.03 : 2;
+	struct share share = { .tp = c->shape.etp,
+			       .rows = rows_here(c, all),
+			       .norm_rows = tokens };
+	struct shape shape[EXPERT_SHAPES];
 	struct kernel k;
 
-	/* copies of the busiest experts even out what ranks get */
-	if (serve_spare_experts(c) > 0)
-		rows = all * chosen / c->shape.ep * (1 + (busy - 1) / 2);
-	kernel_gemm(c->scenario, false, tokens, (double)m->moe.experts, hidden, &k);
-	layer_kernel(out, "router", 1, &k);
-	if (m->moe.expert_latent > 0) {
-		kernel_gemm(c->scenario, true, tokens, h, hidden, &k);
-		layer_kernel(out, "latent down", 1, &k);
-		kernel_gemm(c->scenario, true, tokens, hidden, h, &k);
-		layer_kernel(out, "latent up", 1, &k);
+	shapes_experts(&c->scenario->model, &share, shape);
+	multiply(c, false, &shape[EXPERT_ROUTER], out);
+	if (c->scenario->model.moe.expert_latent > 0) {
+		multiply(c, true, &shape[EXPERT_LATENT_DOWN], out);
+		multiply(c, true, &shape[EXPERT_LATENT_UP], out);
 	}
-	kernel_routing(c->scenario, moved_bytes(c, tokens, rows), &k);
+	kernel_routing(c->scenario, moved_bytes(c, shape), &k);
 	layer_kernel(out, "routing and combining", 4, &k);
-	matrices(c, all, rows, out);
-	if (c->shape.dp <= 1)
-		return;
-	/* attention copies hold different tokens: they travel to the experts and back
-	 */
-	layer_exchange(c, "dispatch",
-		       tokens / c->shape.tp * (c->shape.ep > 1 ? chosen : 1) * h * wide,
-		       out);
-	layer_exchange(c, "combine",
-		       tokens / c->shape.tp * (c->shape.ep > 1 ? chosen : 1) * h * 2,
-		       out);
+	matrices(c, all, shape, out);
+	exchange(c, tokens, shape[EXPERT_UP].inner, out);
 }
