@@ -323,11 +323,6 @@ char *report_print(cJSON *root, bool one_line)
 	return line;
 }
 
-char *report_json(const struct scenario *scenario, const struct estimate *estimate)
-{
-	return report_print(report_object(scenario, estimate), false);
-}
-
 char *report_json_line(const struct scenario *scenario, const struct estimate *estimate)
 {
 	return report_print(report_object(scenario, estimate), true);

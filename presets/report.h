@@ -18,9 +18,7 @@
 #include "engine/train/train.h"
 #include "presets/requests/requests.h"
 
-/* The object of `eval --json`, with a newline. */
-char *report_json(const struct scenario *scenario, const struct estimate *estimate);
-/* The same in one line, for streams of them. */
+/* The object of `eval --json` in one line, for streams of them. */
 char *report_json_line(const struct scenario *scenario,
 		       const struct estimate *estimate);
 /* One scenario in some ten lines with the rest folded, or against a baseline where it
@@ -76,7 +74,7 @@ char *report_explanation(const char *key, const struct explanation *explanation)
 char *report_word(const struct glossary_word *word);
 
 struct cJSON;
-/* The same object as report_json, for lists of them; to be released with
+/* The object of `eval --json`, for lists of them; to be released with
  * cJSON_Delete. */
 struct cJSON *report_object(const struct scenario *scenario,
 			    const struct estimate *estimate);

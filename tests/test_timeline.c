@@ -82,8 +82,9 @@ static void check_stage(int s)
 	assert_close(idle + scale, stage->idle + scale, 1e-9);
 	assert_close(busy + send + idle, scale, 1e-9);
 	assert_close(most, stage->peak_bytes, 1e-9);
-	assert_close(timeline_held_bytes(&timeline, s, stage->peak_seconds), most,
-		     1e-9);
+	assert_close(timeline_most_bytes(&timeline, s, stage->peak_seconds,
+					 stage->peak_seconds),
+		     most, 1e-9);
 	/* all is given back; what is left is rounding */
 	assert_true(fabs(held(s, stage->count - 1)) <= 1e-6 * most);
 }
@@ -253,7 +254,7 @@ static void test_the_item_at_a_time(void **state)
 				stage->first + i);
 		}
 	}
-	assert_close(timeline_held_bytes(&timeline, 0, -1) + 1, 1, 1e-15);
+	assert_close(timeline_most_bytes(&timeline, 0, -1, -1) + 1, 1, 1e-15);
 }
 
 /* Event by event: each item once, none before one that starts earlier, and back. */

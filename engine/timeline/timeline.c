@@ -341,13 +341,6 @@ static double held_at(const struct timeline *t, int stage, int32_t item, double 
 	return item > t->stage[stage].first ? simulate_held(&run->ran, at - 1) : 0;
 }
 
-double timeline_held_bytes(const struct timeline *timeline, int stage, double seconds)
-{
-	int32_t at = timeline_at(timeline, stage, seconds);
-
-	return at < 0 ? 0 : held_at(timeline, stage, at, seconds);
-}
-
 double timeline_most_bytes(const struct timeline *timeline, int stage, double from,
 			   double to)
 {

@@ -95,9 +95,7 @@ double timeline_item_bytes(const struct timeline *timeline, int32_t item);
 /* The item that runs on a stage at that time, or the last one before it; -1 before the
  * first. By bisection. */
 int32_t timeline_at(const struct timeline *timeline, int stage, double seconds);
-/* Activations that a stage holds at that time. */
-double timeline_held_bytes(const struct timeline *timeline, int stage, double seconds);
-/* The most of them between two times. */
+/* The most activations that a stage holds between two times, or at one. */
 double timeline_most_bytes(const struct timeline *timeline, int stage, double from,
 			   double to);
 /* The item that starts next on any stage (at one time in order of stages), or with
