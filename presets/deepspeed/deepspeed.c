@@ -58,11 +58,36 @@ static bool has(const char *knob)
 	return word_among(knob, more) || mapping_has(rows, knob);
 }
 
+/* "auto" is what the trainer in front is told: that format then, the wider range of
+ * the two, and it is said. */
+static const char *precision_of(const struct mapped *m)
+{
+	const char *precision = "fp32";
+
+	if (mapped_true(m, "bf16.enabled"))
+		return "bf16";
+	if (mapped_true(m, "fp16.enabled"))
+		return "fp16";
+	for (int i = 0; i < m->pairs->count; i++) {
+		const struct pair *pair = &m->pairs->item[i];
+
+		if (strcmp(pair->value, "auto") != 0)
+			continue;
+		if (strcmp(pair->key, "bf16.enabled") == 0)
+			precision = "bf16";
+		if (strcmp(pair->key, "fp16.enabled") == 0 &&
+		    strcmp(precision, "fp32") == 0)
+			precision = "fp16";
+	}
+	if (strcmp(precision, "fp32") != 0)
+		import_note(m->report, IMPORT_ASSUMED, "precision",
+			    "%s; \"auto\" is what the trainer is told", precision);
+	return precision;
+}
+
 static bool read_precision(const struct mapped *m)
 {
-	const char *precision = mapped_true(m, "bf16.enabled")   ? "bf16"
-				: mapped_true(m, "fp16.enabled") ? "fp16"
-								 : "fp32";
+	const char *precision = precision_of(m);
 
 	if (!pairs_find(m->pairs, "data_types.grad_accum_dtype") &&
 	    !mapped_set(m, "grad_dtype", "bf16", NULL))

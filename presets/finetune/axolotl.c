@@ -52,17 +52,41 @@ static const char *const others[] = {
 
 static const char *const shape_keys[] = { "base_model", NULL };
 
+/* Keys of what costs otherwise than all weights or LoRA on the loss of the next token.
+ */
+static const struct {
+	const char *key, *why;
+} refused[] = {
+	{ "rl", "it needs more than one model or loss" },
+	{ "reward_model", "its loss compares pairs" },
+	{ "process_reward_model", "its loss judges steps" },
+	{ "kd_trainer", "a teacher takes part in its loss" },
+	{ "lisa_n_layers", "which layers it leaves alone changes by the step" },
+	{ "unfrozen_parameters", "it leaves the other parameters alone" },
+	{ "hatchery.backend", "it trains on a remote service" },
+};
+
+static bool check_task(const struct mapped *m)
+{
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		const struct pair *pair = pairs_find(m->pairs, refused[i].key);
+
+		if (pair && pair->value[0] != '\0' && strcmp(pair->value, "false") != 0)
+			return error_set(m->error, m->pairs->file, pair->line,
+					 "%s is '%.40s': %s, which is not modelled; "
+					 "tuning on the next token is",
+					 refused[i].key, pair->value, refused[i].why);
+	}
+	return true;
+}
+
 static bool read_model(const struct mapped *m)
 {
 	const struct pair *name = mapped_find(m, "base_model"),
-			  *rl = pairs_find(m->pairs, "rl"),
 			  *adapter = pairs_find(m->pairs, "adapter");
 
-	if (rl && rl->value[0] != '\0')
-		return error_set(m->error, m->pairs->file, rl->line,
-				 "rl is '%.40s': it needs more than one model or loss, "
-				 "which is not modelled; tuning on the next token is",
-				 rl->value);
+	if (!check_task(m))
+		return false;
 	if (adapter && adapter->value[0] != '\0' &&
 	    strcmp(adapter->value, "lora") != 0 && strcmp(adapter->value, "qlora") != 0)
 		return error_set(m->error, m->pairs->file, adapter->line,
@@ -138,7 +162,7 @@ static bool read_rest(const struct mapped *m)
 			 mapped_true(m, "load_in_4bit") ||
 				 mapped_true(m, "load_in_8bit"));
 	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
-	       recipe_precision(m, "bf16") && recipe_batch(m);
+	       recipe_precision(m, "bf16") && recipe_batch(m, NULL);
 }
 
 bool axolotl_read(struct scenario *out, const char *file, const char *text,

@@ -21,6 +21,7 @@ static const struct mapping rows[] = {
 
 static const char *const others[] = {
 	"gradient_accumulation_steps",
+	"ray_num_workers",
 	"bf16",
 	"fp16",
 	"fp8",
@@ -180,7 +181,7 @@ static bool read_rest(const struct mapped *m)
 	    !mapped_set(m, "zero", "1", NULL))
 		return false;
 	recipe_note_bits(m, "model_name_or_path", few);
-	return recipe_batch(m) && read_whole_batch(m);
+	return recipe_batch(m, "ray_num_workers") && read_whole_batch(m);
 }
 
 bool llama_factory_read(struct scenario *out, const char *file, const char *text,
@@ -193,7 +194,8 @@ bool llama_factory_read(struct scenario *out, const char *file, const char *text
 
 	if (!pairs_from_yaml(&pairs, file, text, length, error))
 		return false;
-	if (second_form_looks_like(&pairs) && !second_form_spell(&pairs, error)) {
+	if (second_form_looks_like(&pairs) &&
+	    !second_form_spell(&pairs, report, error)) {
 		pairs_free(&pairs);
 		return false;
 	}

@@ -174,17 +174,19 @@ void recipe_note_bits(const struct mapped *m, const char *name, bool few)
 		 used ? "; " : "", why);
 }
 
-bool recipe_batch(const struct mapped *m)
+bool recipe_batch(const struct mapped *m, const char *gpus)
 {
-	int64_t steps = 1, dp, batch;
+	int64_t steps = 1, world = 0, dp, batch;
 
 	if (!mapped_count(m, "gradient_accumulation_steps", &steps) ||
-	    !mapped_set_world(m, 0, NULL))
+	    (gpus && !mapped_count(m, gpus, &world)) ||
+	    !mapped_set_world(m, world, gpus ? mapped_find(m, gpus) : NULL))
 		return false;
 	dp = scenario_dp(m->out);
 	batch = m->out->plan.micro_batch * (steps > 0 ? steps : 1) * (dp > 0 ? dp : 1);
-	import_note(m->report, IMPORT_ASSUMED, "gbs", "%lld, of as many GPUs",
-		    (long long)batch);
+	if (world < 1)
+		import_note(m->report, IMPORT_ASSUMED, "gbs", "%lld, of as many GPUs",
+			    (long long)batch);
 	return mapped_set_count(m, "gbs", batch,
 				pairs_find(m->pairs, "gradient_accumulation_steps"));
 }

@@ -18,7 +18,8 @@ void recipe_spell_optimizer(struct pairs *pairs, const char *key,
 /* Whether these are keys of LLaMA-Factory's newer files, and they in the words of its
  * older ones (second_form.c). */
 bool second_form_looks_like(const struct pairs *pairs);
-bool second_form_spell(struct pairs *pairs, struct error *error);
+bool second_form_spell(struct pairs *pairs, struct import_report *report,
+		       struct error *error);
 /* The stack by what shards: "deepspeed" with a DeepSpeed file, else "fsdp". */
 const char *recipe_stack(const struct pairs *pairs);
 /* The ZeRO stage and the offload that DeepSpeed's file or FSDP's keys mean. */
@@ -28,7 +29,8 @@ bool recipe_precision(const struct mapped *m, const char *none);
 /* Whether base weights of few bits, by themselves or by the name of the checkpoint that
  * stands behind this key, are counted in 16, which the model then says. */
 void recipe_note_bits(const struct mapped *m, const char *model, bool few);
-/* gbs = micro-batch x accumulation x DP, on the machines that are assumed. */
-bool recipe_batch(const struct mapped *m);
+/* gbs = micro-batch x accumulation x DP, on the machines that are assumed, or on as
+ * many as the key `gpus` counts, where that is not NULL and stands there. */
+bool recipe_batch(const struct mapped *m, const char *gpus);
 
 #endif

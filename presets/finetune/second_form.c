@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "presets/finetune/recipe.h"
+#include "presets/import.h"
 
 /* A key, of one value or (NULL) of any, is this one, with that value or (NULL) its own.
  */
@@ -43,8 +44,40 @@ bool second_form_looks_like(const struct pairs *pairs)
 					      pairs_find(pairs, "peft_config.name"));
 }
 
-bool second_form_spell(struct pairs *pairs, struct error *error)
+/* Pairs of a better and a worse answer: the file's name, its data or keys of the loss
+ * say so; the task itself is a word of the command (`llamafactory-cli dpo FILE`). */
+static const char *loss_of(const struct pairs *pairs)
 {
+	static const char *const keys[] = { "pref_loss", "pref_beta", "ref_model" };
+	const struct pair *data = pairs_find(pairs, "train_dataset");
+	const char *slash = strrchr(pairs->file, '/');
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (pairs_find(pairs, keys[i]))
+			return "dpo";
+	if (strstr(slash ? slash + 1 : pairs->file, "dpo") ||
+	    (data && strstr(data->value, "dpo")))
+		return "dpo";
+	return NULL;
+}
+
+static bool add_task(struct pairs *pairs, struct import_report *report,
+		     struct error *error)
+{
+	if (pairs_find(pairs, "stage"))
+		return true;
+	if (loss_of(pairs))
+		return pairs_add(pairs, "stage", loss_of(pairs), 1, error);
+	import_note(report, IMPORT_ASSUMED, "task",
+		    "sft; the command says it, not this file");
+	return true;
+}
+
+bool second_form_spell(struct pairs *pairs, struct import_report *report,
+		       struct error *error)
+{
+	if (!add_task(pairs, report, error))
+		return false;
 	for (int i = 0; i < pairs->count; i++) {
 		struct pair *pair = &pairs->item[i];
 

@@ -9,6 +9,7 @@
 #include "presets/model_name.h"
 #include "presets/primus/primus.h"
 #include "presets/torchtitan/launched.h"
+#include "presets/torchtitan/older.h"
 #include "presets/torchtitan/python.h"
 #include "presets/torchtitan/rows.h"
 
@@ -294,6 +295,7 @@ bool torchtitan_read(struct scenario *out, const char *file, const char *text,
 				report->given ? report->given->function : NULL, error)
 		      : pairs_from_toml(&pairs, file, text, length, error)))
 		return false;
+	older_spell(&pairs);
 	if (pairs.count > 0)
 		return mapped_read(out, &format, &pairs, report, error);
 	error_set(error, pairs.file, 1, "no keys; expected [parallelism] ...");
