@@ -27,8 +27,8 @@ static void ray_counts_gpus(void **state)
 static void pairs_of_answers_are_refused(void **state)
 {
 	struct scenario s;
-#define NEW                                                    \
-	"model: Qwen/Qwen3-4B\nmodel_class: llm\n"             \
+#define NEW                                        \
+	"model: Qwen/Qwen3-4B\nmodel_class: llm\n" \
 	"peft_config:\n  name: lora\n  r: 16\ncutoff_len: 64\n"
 
 	(void)state;
@@ -47,7 +47,8 @@ static void axolotl_trains_otherwise(void **state)
 #define AX "base_model: Qwen/Qwen3-8B\nsequence_len: 512\n"
 
 	(void)state;
-	read_refused("axolotl", AX "lisa_n_layers: 4\n", "file:3: lisa_n_layers is '4'");
+	read_refused("axolotl", AX "lisa_n_layers: 4\n",
+		     "file:3: lisa_n_layers is '4'");
 	read_refused("axolotl", AX "hatchery:\n  backend: tinker\n  lora_rank: 16\n",
 		     "file:4: hatchery.backend is 'tinker'");
 	read_refused("axolotl", AX "unfrozen_parameters:\n  - ^lm_head\n",

@@ -183,11 +183,17 @@ const char *megatron_task(const struct arguments *arguments)
 		{ "num-tokens-to-generate", "generation" },
 		{ "tokens-to-generate", "generation" },
 		{ "out-seq-length", "generation" },
+		{ "inference", "evaluation" },
+		{ "indexer-batch-size", "embeddings" },
 		{ "perform-rl-step", "reinforcement learning" },
 		{ "grpo-iterations", "reinforcement learning" },
 	};
 	const struct argument *program = arguments_find(arguments, "program");
 
+	/* Megatron's tasks/main.py */
+	if (program && strcmp(program->value, "main.py") == 0 &&
+	    arguments_find(arguments, "task"))
+		return "a task of tasks/main.py, evaluation or tuning";
 	for (size_t i = 0; i < sizeof programs / sizeof programs[0] && program; i++)
 		if (strstr(program->value, programs[i].part))
 			return programs[i].task;

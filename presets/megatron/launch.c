@@ -141,6 +141,53 @@ static bool add_arrays(const struct shell *shell)
 	return true;
 }
 
+enum { TEXT_WORDS = 512 };
+
+/* "  --num-layers 36 --hidden-size 2048": a text of flags as its words. */
+static bool add_text(struct arguments *arguments, const struct shell_word *text)
+{
+	struct shell_word word[TEXT_WORDS];
+	int count = 0;
+
+	for (const char *at = text->text; *at != '\0' && count < TEXT_WORDS;) {
+		size_t length;
+
+		at += strspn(at, " \t\n");
+		length = strcspn(at, " \t\n");
+		if (length == 0)
+			break;
+		word[count] =
+			(struct shell_word){ arguments_keep(arguments, at, length),
+					     text->line, text->unknown, NULL };
+		if (!word[count++].text)
+			return false;
+		at += length;
+	}
+	return arguments_add_words(arguments, word, count);
+}
+
+/* The same of variables that other scripts take their flags from. */
+static bool add_texts(const struct shell *shell)
+{
+	static const char tokenizer[] = "TOKENIZER_MODEL";
+	const struct shell_word *named;
+
+	for (int i = 0; i < shell->variables; i++) {
+		const struct shell_variable *v = &shell->variable[i];
+		const struct shell_word *word = &shell->word[v->first];
+
+		if (v->count == 1 && !v->array &&
+		    strncmp(word->text + strspn(word->text, " \t\n"), "--", 2) == 0 &&
+		    !add_text(shell->arguments, word))
+			return false;
+	}
+	if (shell->arguments->count == 0 ||
+	    shell_lookup(shell, tokenizer, sizeof tokenizer - 1, &named) != 1)
+		return true;
+	return arguments_add(shell->arguments, "tokenizer-model", named->text,
+			     named->line);
+}
+
 static int64_t number_of(const struct shell *shell, const char *name)
 {
 	const struct shell_word *words;
@@ -300,6 +347,9 @@ static bool see_end(void *context, const struct shell *shell)
 							    launch->word, launch->count)
 				      : add_arrays(shell);
 
+	if (good && shell->arguments->count == 0)
+		good = add_texts(shell);
+	shell->arguments->apart = launch->flags == 0;
 	good = good && add_program(launch) && add_recipe(shell);
 	launch->arguments->loop = launch->loop;
 	if (good)

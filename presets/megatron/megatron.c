@@ -227,10 +227,16 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	/* Primus' pre_trainer.yaml stands behind each of its files */
 	if (!recipe)
 		recipe = arguments_find(arguments, "primus-model");
-	if (!recipe)
+	if (!recipe && !arguments->apart)
 		return true;
-	import_note(report, IMPORT_ASSUMED, "recipe",
-		    "Megatron's defaults for what %.40s sets by itself", recipe->value);
+	if (recipe)
+		import_note(report, IMPORT_ASSUMED, "recipe",
+			    "Megatron's defaults for what %.40s sets by itself",
+			    recipe->value);
+	else
+		import_note(report, IMPORT_ASSUMED, "command",
+			    "Megatron's defaults for what it adds: no command stands "
+			    "here");
 	if (out->plan.precision != PRECISION_FP32)
 		return true;
 	import_note(report, IMPORT_ASSUMED, "precision", "bf16, as in the recipes");

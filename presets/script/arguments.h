@@ -44,6 +44,7 @@ struct arguments {
 	int skipped_count;
 	struct argument skipped[ARGUMENTS_SKIPPED]; /* "a.b.c", in mappings not read */
 	int skipped_more;                           /* beyond these */
+	bool apart; /* no command: another file adds these to its own */
 };
 
 enum { ARGUMENTS_MAX = 4096, ARGUMENTS_MAX_BYTES = 4 << 20 };
