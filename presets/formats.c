@@ -79,6 +79,8 @@ static const struct {
 	{ " tensor_model_parallel_size:", "megatron" },
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
+	{ "\ndef pretrain_recipe(", "megatron" },
+	{ "\ndef finetune_recipe(", "megatron" },
 	{ ".pretrain_recipe(", "megatron" },
 	{ ".finetune_recipe(", "megatron" },
 	{ "megatron sft ", "megatron" },

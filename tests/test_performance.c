@@ -164,7 +164,8 @@ static void a_callers_degree_is_not_known(void **state)
 		     "comes from args.tp, which this file does not set");
 	read_refused("megatron",
 		     "import nemo_run as run\n"
-		     "r = zz9.pretrain_recipe()\n",
+		     "r = zz9.pretrain_recipe()\n"
+		     "r.trainer.strategy.tensor_model_parallel_size = 1\n",
 		     "no model 'zz9' in the library");
 }
 

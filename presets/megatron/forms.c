@@ -49,6 +49,8 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 				 ARGUMENTS_MAX);
 	else if (recipe_looks_like(text))
 		good = arguments_from_recipe(out, text, length, error);
+	else if (nemo2_recipe_looks_like(text))
+		good = arguments_from_nemo2_recipe(out, text, length, error);
 	else if (nemo2_looks_like(text))
 		good = arguments_from_nemo2(out, text, length, error);
 	else if (bridge_looks_like(text, length))

@@ -71,6 +71,10 @@ bool bridge_add_positions(struct arguments *arguments);
 bool recipe_looks_like(const char *text);
 bool arguments_from_recipe(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error);
+/* A file of NeMo 2's own recipes (nemo2_recipe.c). */
+bool nemo2_recipe_looks_like(const char *text);
+bool arguments_from_nemo2_recipe(struct arguments *arguments, const char *text,
+				 size_t length, struct error *error);
 /* A recipe of NeMo 2 in Python (nemo2.c). */
 bool nemo2_looks_like(const char *text);
 bool arguments_from_nemo2(struct arguments *arguments, const char *text, size_t length,

@@ -38,6 +38,12 @@ static bool note_assigned(struct python *p, const char *key, const char *name, i
 	while (module > name && module[-1] != '.')
 		module--;
 	snprintf(model, sizeof model, "%.*s", (int)(dot - module), module);
+	if (pairs_find(p->pairs, " recipe") &&
+	    strcmp(pairs_find(p->pairs, " recipe")->value, model) != 0)
+		return error_set(p->error, p->pairs->file, line,
+				 "it starts from %.40s and from %.40s; a file of one "
+				 "recipe is read",
+				 pairs_find(p->pairs, " recipe")->value, model);
 	return python_set(p, " recipe", model, line) &&
 	       python_set(p, " variable", key, line) &&
 	       python_set(p, " task", tunes ? "sft" : "pretrain", line);
@@ -185,6 +191,13 @@ static bool add_all(struct arguments *arguments, const struct pairs *pairs,
 	for (int i = 0; i < pairs->count && good; i++)
 		good = add_pair(arguments, pairs, &pairs->item[i],
 				pairs_find(pairs, " variable")->value, error);
+	if (good && !arguments_find(arguments, "tensor-model-parallel-size"))
+		good = error_set(
+			error, arguments->file, recipe->line,
+			"its degrees and batch stand in NeMo's %.60s.py, which "
+			"can be read itself; here nothing sets "
+			"trainer.strategy.tensor_model_parallel_size",
+			recipe->value);
 	return good;
 }
 
