@@ -49,6 +49,41 @@ static const char own[] =
 	"    config.parallelism.pipeline_parallel_degree = 2\n"
 	"    return config\n";
 
+/* The same of Megatron-Bridge. */
+static const char bridge_base[] =
+	"from megatron.bridge.training.config import ConfigContainer\n"
+	"def qwen3_8b_pretrain_config() -> ConfigContainer:\n"
+	"    cfg = _pretrain_common()\n"
+	"    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n"
+	"    cfg.model.tensor_model_parallel_size = 4\n"
+	"    cfg.train.global_batch_size = 96\n    return cfg\n";
+
+static const char bridge_own[] =
+	"from bridge.recipes.qwen3 import qwen3_8b_pretrain_config\n"
+	"from megatron.bridge.training.config import ConfigContainer\n"
+	"def qwen3_8b_pretrain_8gpu_b200_config() -> ConfigContainer:\n"
+	"    cfg = qwen3_8b_pretrain_config()\n"
+	"    cfg.model.pipeline_model_parallel_size = 2\n    return cfg\n";
+
+static void a_recipe_of_bridge_too(void **state)
+{
+	char arguments[256];
+
+	(void)state;
+	make_folder("bridge");
+	make_folder("bridge/recipes");
+	write_file("bridge/mine.py", bridge_own);
+	snprintf(arguments, sizeof arguments, "import megatron %s/bridge/mine.py",
+		 folder);
+	run_check(arguments, 2, NULL, "starts from qwen3_8b_pretrain_config()");
+	write_file("bridge/recipes/qwen3.py", bridge_base);
+	run_check(arguments, 0, "model: qwen3-8b", NULL);
+	run_check(arguments, 0, "tp: 4", NULL);
+	run_check(arguments, 0, "pp: 2", NULL);
+	run_check(arguments, 0, "gbs: 96", NULL);
+	run_check(arguments, 0, "cluster: dgx-b200", NULL);
+}
+
 static int make_tree(void **state)
 {
 	(void)state;
@@ -108,6 +143,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_is_read_behind_what_it_starts_from,
 						make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(a_recipe_of_bridge_too, make_tree,
+						remove_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

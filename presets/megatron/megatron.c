@@ -171,6 +171,12 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	struct import_name named = { arguments->file, 1, "", NULL };
 	bool primus = arguments_find(arguments, "primus-model") != NULL;
 
+	other = arguments_find(arguments, "crossattn-emb-size");
+	if (other && report->model[0] == '\0')
+		return error_set(error, arguments->file, other->line,
+				 "--%s is of a diffusion transformer, which is not "
+				 "modelled; decoders are",
+				 other->name);
 	for (size_t i = 0; i < sizeof shape / sizeof shape[0] && !primus; i++)
 		if (arguments_find(arguments, shape[i]))
 			return megatron_model(arguments, out, report, error);
@@ -234,9 +240,8 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 			    "Megatron's defaults for what %.40s sets by itself",
 			    recipe->value);
 	else
-		import_note(report, IMPORT_ASSUMED, "command",
-			    "Megatron's defaults for what it adds: no command stands "
-			    "here");
+		import_note(report, IMPORT_ASSUMED, "elsewhere",
+			    "Megatron's defaults for what another file adds to this");
 	if (out->plan.precision != PRECISION_FP32)
 		return true;
 	import_note(report, IMPORT_ASSUMED, "precision", "bf16, as in the recipes");

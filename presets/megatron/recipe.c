@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "presets/megatron/forms.h"
+#include "presets/python/neighbour.h"
 #include "presets/python/scanner.h"
 
 bool recipe_looks_like(const char *text)
@@ -46,6 +47,18 @@ static bool is_common(const char *name)
 	return false;
 }
 
+/* "bf16_with_mxfp8_mixed()" is its name; what another function makes of its argument
+ * is known by that. */
+static bool note_precision(struct python *p, const char *name, int line)
+{
+	size_t length = strlen(name);
+
+	if (length > 6 && strcmp(name + length - 6, "_mixed") == 0)
+		return python_set(p, "mixed_precision", name, line);
+	return python_set(p, "mixed_precision", "", line) &&
+	       python_set(p, " precision", name, line);
+}
+
 /* Of one call the first argument says which model; others start from recipes/common.py.
  */
 static bool note_call(struct python *p, const char *key, const char *name, int line)
@@ -53,6 +66,8 @@ static bool note_call(struct python *p, const char *key, const char *name, int l
 	if (strstr(name, "from_hf_pretrained"))
 		p->first = "hf-path";
 	else if (strcmp(key, "model") == 0 && !python_set(p, "provider", name, line))
+		return false;
+	if (strcmp(key, "mixed_precision") == 0 && !note_precision(p, name, line))
 		return false;
 	return !is_common(name) || python_set(p, "common", name, line);
 }
@@ -205,6 +220,115 @@ static bool is_field(const char *key)
 	return strcmp(key, "mixed_precision") == 0;
 }
 
+/* A degree or batch of a variable of another name,
+ * "model_cfg.tensor_model_parallel_size = 4"; one that the command line tells is not
+ * known. */
+static bool add_other(struct arguments *arguments, const struct pairs *pairs,
+		      const struct pair *pair, struct error *error)
+{
+	static const struct {
+		const char *word, *field;
+	} words[] = {
+		{ "tensor_model_parallel_size", "model.tensor_model_parallel_size" },
+		{ "pipeline_model_parallel_size",
+		  "model.pipeline_model_parallel_size" },
+		{ "context_parallel_size", "model.context_parallel_size" },
+		{ "expert_model_parallel_size", "model.expert_model_parallel_size" },
+		{ "global_batch_size", "train.global_batch_size" },
+		{ "micro_batch_size", "train.micro_batch_size" },
+		{ "seq_length", "dataset.seq_length" },
+	};
+	const char *dot = strrchr(pair->key, '.');
+	const char *value = value_of(pairs, pair)->value;
+
+	for (size_t i = 0; dot && i < sizeof words / sizeof words[0]; i++) {
+		if (strcmp(words[i].word, dot + 1) != 0)
+			continue;
+		if (strncmp(value, "args.", 5) == 0)
+			return error_set(
+				error, arguments->file, pair->line,
+				"%.60s comes from %.60s: whoever calls it says "
+				"how many",
+				pair->key, value);
+		if (is_field(pair->key) || pairs_find(pairs, words[i].field) ||
+		    value[0] == '\0' || value[strspn(value, "0123456789")] != '\0')
+			continue;
+		return bridge_add_field(arguments, words[i].field, value, pair->line,
+					error);
+	}
+	return true;
+}
+
+/* What get_mixed_precision_config(), the performance recipes and functions beside them
+ * are told or called, and the name that says the same. */
+static const char *precision_of(const char *word)
+{
+	static const struct {
+		const char *word, *name;
+	} words[] = {
+		{ "nvfp4", "bf16_with_nvfp4_mixed" },
+		{ "fp8_cs", "bf16_with_fp8_current_scaling_mixed" },
+		{ "fp8_ds", "bf16_with_fp8_delayed_scaling_mixed" },
+		{ "fp8_sc", "bf16_with_fp8_subchannel_scaling_mixed" },
+		{ "fp8_mx", "bf16_with_mxfp8_mixed" },
+		{ "fp8mx", "bf16_with_mxfp8_mixed" },
+		{ "bf16", "bf16_mixed" },
+	};
+	size_t length = strlen(word);
+
+	if (length > 6 && strcmp(word + length - 6, "_mixed") == 0)
+		return word;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strstr(word, words[i].word))
+			return words[i].name;
+	return NULL;
+}
+
+/* MixedPrecisionConfig(bf16=True, fp8="e4m3", fp8_recipe="mxfp8"). */
+static bool add_own_precision(struct arguments *arguments, const struct pairs *pairs,
+			      int line, struct error *error)
+{
+	static const struct {
+		const char *key, *flag;
+	} fields[] = {
+		{ "mixed_precision.fp8", "fp8-format" },
+		{ "mixed_precision.fp8_recipe", "fp8-recipe" },
+		{ "mixed_precision.fp4", "fp4-format" },
+	};
+
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		const struct pair *pair = pairs_find(pairs, fields[i].key);
+
+		if (pair && strcmp(pair->value, "None") != 0 &&
+		    strcmp(pair->value, "false") != 0 &&
+		    !add(arguments, fields[i].flag, pair->value, line, error))
+			return false;
+	}
+	return add(arguments, "bf16", "", line, error);
+}
+
+/* The precision where a call makes it. */
+static bool add_precision(struct arguments *arguments, const struct pairs *pairs,
+			  struct error *error)
+{
+	const struct pair *made = pairs_find(pairs, "mixed_precision"),
+			  *by = pairs_find(pairs, " precision"),
+			  *told = pairs_find(pairs, "mixed_precision.argument");
+	const char *name;
+
+	if (!made || made->value[0] != '\0' || !by)
+		return true;
+	if (strcmp(by->value, "MixedPrecisionConfig") == 0)
+		return add_own_precision(arguments, pairs, by->line, error);
+	name = precision_of(told ? told->value : by->value);
+	if (!name)
+		return error_set(error, arguments->file, by->line,
+				 "mixed_precision is what %.60s() makes, which is not "
+				 "known; expected a name such as bf16_mixed",
+				 by->value);
+	return bridge_add_field(arguments, "mixed_precision", name, by->line, error);
+}
+
 static bool add_all(struct arguments *arguments, const struct pairs *pairs,
 		    struct error *error)
 {
@@ -221,36 +345,126 @@ static bool add_all(struct arguments *arguments, const struct pairs *pairs,
 		const struct pair *pair = &pairs->item[i];
 		const char *value = value_of(pairs, pair)->value;
 
+		if (!add_other(arguments, pairs, pair, error))
+			return false;
 		if (strcmp(value, "true") == 0)
 			value = "";
 		if (strcmp(value, "false") == 0)
 			value = "False";
 		if (is_field(pair->key) &&
+		    (strcmp(pair->key, "mixed_precision") != 0 || value[0] != '\0') &&
 		    !bridge_add_field(arguments, field_of(pair->key), value, pair->line,
 				      error))
 			return false;
 	}
-	return true;
+	return add_precision(arguments, pairs, error);
+}
+
+/* A file of recipes and what of it is asked for. */
+struct source {
+	const char *file, *text;
+	size_t length;
+	const char *function; /* NULL: the only one */
+};
+
+static bool read_source(struct pairs *pairs, const struct source *source,
+			struct error *error)
+{
+	struct registry pieces;
+	struct python p = { .pairs = pairs,
+			    .start = source->text,
+			    .error = error,
+			    .call = note_lone_call,
+			    .assigned = note_call };
+	bool good = registry_choose(&pieces, source->file, source->text, source->length,
+				    source->function, error);
+
+	for (int i = 0; good && i < pieces.count; i++)
+		good = python_read(&p, &pieces.piece[i]);
+	return good;
+}
+
+/* The function of another file that the configuration starts from; NULL: none. */
+static const struct pair *elsewhere_of(const struct pairs *pairs, const char *text)
+{
+	const struct pair *base = pairs_find(pairs, "base");
+	char head[PAIRS_MAX_KEY];
+
+	if (!base || is_common(base->value) || !islower((unsigned char)base->value[0]))
+		return NULL;
+	snprintf(head, sizeof head, "def %.120s(", base->value);
+	return strstr(text, head) ? NULL : base;
+}
+
+/* Behind what that function sets, where its file lies in the tree around. */
+static bool read_with_base(struct pairs *pairs, const struct source *source, int depth,
+			   bool *apart, struct error *error)
+{
+	char path[NEIGHBOUR_MAX_PATH], name[PAIRS_MAX_KEY], file[sizeof pairs->file];
+	const struct pair *base;
+	struct source other = { path, NULL, 0, name };
+	char *text;
+	bool whole;
+
+	if (!read_source(pairs, source, error))
+		return false;
+	base = elsewhere_of(pairs, source->text);
+	if (!base)
+		return true;
+	snprintf(name, sizeof name, "%s", base->value);
+	text = depth > 0 ? neighbour_read(source->file, source->text, name, path,
+					  &other.length)
+			 : NULL;
+	other.text = text;
+	memcpy(file, pairs->file, sizeof file);
+	pairs_free(pairs);
+	pairs_begin(pairs, file);
+	/* one beside that can't be read is as one that is not there */
+	whole = text && read_with_base(pairs, &other, depth - 1, apart, NULL);
+	if (!whole) {
+		pairs_free(pairs);
+		pairs_begin(pairs, file);
+		*apart = true;
+	}
+	free(text);
+	for (int i = 0; i < pairs->count; i++)
+		pairs->item[i].line = 1;
+	return read_source(pairs, source, error);
+}
+
+/* Batch and length of a file that is not here are no defaults. */
+static bool check_apart(struct arguments *arguments, const struct pairs *pairs,
+			struct error *error)
+{
+	const struct pair *base = pairs_find(pairs, "base");
+
+	/* in all of them */
+	if (!add(arguments, "use-distributed-optimizer", "", 1, error))
+		return false;
+	arguments->apart = true;
+	if (pairs_find(pairs, "train.global_batch_size") &&
+	    (pairs_find(pairs, "model.seq_length") ||
+	     pairs_find(pairs, "dataset.seq_length")))
+		return true;
+	return error_set(
+		error, arguments->file, base ? base->line : 1,
+		"it starts from %.60s(), which stands in another file with its "
+		"batch and length",
+		base ? base->value : "another");
 }
 
 bool arguments_from_recipe(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error)
 {
-	const char *function = arguments->given ? arguments->given->function : NULL;
-	struct registry pieces;
+	struct source source = { arguments->file, text, length,
+				 arguments->given ? arguments->given->function : NULL };
 	struct pairs pairs;
-	struct python p = { .pairs = &pairs,
-			    .start = text,
-			    .error = error,
-			    .call = note_lone_call,
-			    .assigned = note_call };
-	bool good;
+	bool apart = false, good;
 
 	pairs_begin(&pairs, arguments->file);
-	good = registry_choose(&pieces, arguments->file, text, length, function, error);
-	for (int i = 0; good && i < pieces.count; i++)
-		good = python_read(&p, &pieces.piece[i]);
-	good = good && add_all(arguments, &pairs, error) &&
+	good = read_with_base(&pairs, &source, 4, &apart, error) &&
+	       (!apart || check_apart(arguments, &pairs, error)) &&
+	       add_all(arguments, &pairs, error) &&
 	       (bridge_add_positions(arguments) ||
 		error_set(error, arguments->file, 1, "more than %d settings",
 			  ARGUMENTS_MAX));
