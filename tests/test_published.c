@@ -110,6 +110,223 @@ static void older_torchtitan_is_read(void **state)
 	expect(&s, "precision", "bf16");
 }
 
+/* Files of flags in a variable, which launchers source. */
+static void texts_of_flags_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "TOKENIZER_MODEL=Qwen/Qwen2.5-7B\n"
+		  "MODEL_ARGS=\" \\\n  --num-layers 36 \\\n  --hidden-size 2048 \\\n"
+		  "  --num-attention-heads 16 \\\n  --micro-batch-size 2 \\\n"
+		  "  --seq-length 4096 \\\n\"\n",
+		  &s);
+	assert_int_equal(s.model.layers, 36);
+	assert_int_equal(s.model.hidden, 2048);
+	assert_int_equal(s.model.vocab, 152064);
+	expect(&s, "mbs", "2");
+	expect(&s, "seq", "4096");
+	expect(&s, "precision", "bf16");
+	assert_true(noted(IMPORT_ASSUMED, "precision"));
+	assert_true(noted(IMPORT_ASSUMED, "elsewhere"));
+	read_refused("megatron", "TITLE=\"a text\"\nFLAGS=\"--verbose\"\n", "file:");
+}
+
+/* What trains nothing is said to be read as if it did. */
+static void evaluations_are_told(void **state)
+{
+	struct scenario s;
+#define SHAPE                                                          \
+	"--num-layers 24 --hidden-size 1024 --num-attention-heads 16 " \
+	"--micro-batch-size 8 --seq-length 1024 --fp16 "
+
+	(void)state;
+	read_good("megatron", "torchrun finetune_x.py " SHAPE "--inference\n", &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	read_good("megatron", "torchrun tasks/main.py " SHAPE "--task WIKITEXT103\n",
+		  &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	read_good("megatron",
+		  "torchrun tools/create_doc_index.py " SHAPE
+		  "--indexer-batch-size 128\n",
+		  &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	read_good("megatron", "torchrun pretrain_gpt.py " SHAPE "\n", &s);
+	assert_false(noted(IMPORT_ASSUMED, "mode"));
+#undef SHAPE
+}
+
+/* NeMo 2's own recipes: what the parameters have without a caller. */
+static void recipes_of_nemo_2_are_read(void **state)
+{
+	struct scenario s;
+#define HEAD                                        \
+	"from nemo.collections import llm\n"        \
+	"NAME = \"llama3_8b_16k\"\n\n"              \
+	"def trainer(\n"                            \
+	"    tensor_parallelism: int = 4,\n"        \
+	"    pipeline_parallelism: int = 2,\n"      \
+	"    context_parallelism: int = 2,\n"       \
+	"    sequence_parallelism: bool = False,\n" \
+	"    num_nodes: int = 1,\n"                 \
+	"    num_gpus_per_node: int = 8,\n"         \
+	") -> run.Config[nl.Trainer]:\n"            \
+	"    return run.Config(nl.Trainer)\n\n"
+#define RECIPE(body)                                                    \
+	"def pretrain_recipe(num_nodes: int = 4, name: str = \"x\"):\n" \
+	"    recipe = run.Partial(\n        fn,\n" body "    )\n"       \
+	"    return recipe\n\n"                                         \
+	"def finetune_recipe(seq_length: int = 77):\n    pass\n"
+
+	(void)state;
+	read_good(
+		"megatron",
+		HEAD RECIPE("        trainer=trainer(num_nodes=num_nodes, "
+			    "tensor_parallelism=2),\n"
+			    "        data=run.Config(MockDataModule, seq_length=16384,"
+			    " global_batch_size=512, micro_batch_size=1),\n"),
+		&s);
+	assert_string_equal(s.model.name, "llama3-8b");
+	expect(&s, "tp", "2"); /* told; the others are the trainer's own */
+	expect(&s, "pp", "2");
+	expect(&s, "cp", "2");
+	expect(&s, "gpus", "32");
+	expect(&s, "seq", "16384");
+	expect(&s, "gbs", "512");
+	expect(&s, "sp", "off");
+	expect(&s, "precision", "bf16");
+	expect(&s, "zero", "1");
+	read_refused("megatron",
+		     HEAD RECIPE("        trainer=other_trainer(num_nodes=1),\n"
+				 "        data=run.Config(MockDataModule, "
+				 "seq_length=16, global_batch_size=5, "
+				 "micro_batch_size=1),\n"),
+		     "its degrees are those of other_trainer");
+	read_refused("megatron",
+		     HEAD RECIPE("        trainer=trainer(num_nodes=1),\n"
+				 "        data=run.Config(MockDataModule),\n"),
+		     "does not say its batch and length");
+	read_refused(
+		"megatron",
+		"from nemo.collections import llm\ndef finetune_recipe(n: int = 1):\n"
+		"    return cfg\n",
+		"pretrain_recipe() is read");
+#undef HEAD
+#undef RECIPE
+}
+
+/* A script that starts from one and sets no degree has those of the recipe, which does
+ * not stand in it; one of two is neither. */
+static void recipes_that_stand_elsewhere_are_refused(void **state)
+{
+	(void)state;
+	read_refused("megatron",
+		     "import nemo_run as run\n"
+		     "r = llama3_70b.pretrain_recipe(num_nodes=1)\n",
+		     "its degrees and batch stand in NeMo's llama3_70b.py");
+	read_refused("megatron",
+		     "import nemo_run as run\n"
+		     "a = llama3_8b.pretrain_recipe(num_nodes=1)\n"
+		     "b = llama3_70b.pretrain_recipe(num_nodes=1)\n",
+		     "from llama3_8b and from llama3_70b");
+}
+
+/* Recipes of Megatron-Bridge whose precision a function makes. */
+static void precision_by_a_call_is_read(void **state)
+{
+	struct scenario s;
+#define BRIDGE(precision)                                                    \
+	"from megatron.bridge.training.config import ConfigContainer\n"      \
+	"def qwen3_8b_pretrain_16gpu_h100_config() -> ConfigContainer:\n"    \
+	"    cfg = _pretrain_common()\n"                                     \
+	"    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n" \
+	"    cfg.mixed_precision = " precision "\n"                          \
+	"    cfg.model.tensor_model_parallel_size = 2\n"                     \
+	"    cfg.train.global_batch_size = 64\n"                             \
+	"    cfg.model.seq_length = 4096\n    return cfg\n"
+
+	(void)state;
+	read_good("megatron", BRIDGE("_perf_precision(\"fp8_cs\")"), &s);
+	expect(&s, "precision", "fp8");
+	expect(&s, "fp8_recipe", "current-scaling");
+	read_good("megatron", BRIDGE("bf16_with_mxfp8_mixed()"), &s);
+	expect(&s, "precision", "mxfp8");
+	read_good("megatron", BRIDGE("_my_nvfp4_precision()"), &s);
+	expect(&s, "precision", "nvfp4");
+	read_good("megatron", BRIDGE("MixedPrecisionConfig(bf16=True)"), &s);
+	expect(&s, "precision", "bf16");
+	read_refused("megatron", BRIDGE("_whatever()"), "_whatever() makes");
+#undef BRIDGE
+}
+
+/* A base of another file, degrees of a caller, and variables by other names. */
+static void recipes_of_bridge_stand_alone(void **state)
+{
+	struct scenario s;
+#define BRIDGE                                                          \
+	"from megatron.bridge.training.config import ConfigContainer\n" \
+	"def qwen3_8b_config() -> ConfigContainer:\n"
+
+	(void)state;
+	read_refused("megatron",
+		     BRIDGE "    cfg = qwen3_8b_base_config()\n"
+			    "    cfg.model.tensor_model_parallel_size = 2\n",
+		     "qwen3_8b_base_config(), which stands in another file");
+	read_good("megatron",
+		  BRIDGE "    cfg = qwen3_8b_base_config()\n"
+			 "    cfg.model.seq_length = 4096\n"
+			 "    cfg.train.global_batch_size = 64\n",
+		  &s);
+	assert_true(noted(IMPORT_ASSUMED, "elsewhere"));
+	expect(&s, "precision", "bf16");
+	expect(&s, "zero", "1");
+	read_refused("megatron",
+		     BRIDGE "    cfg = ConfigContainer()\n"
+			    "    cfg.train.train_iters = 5\n"
+			    "    p.tensor_model_parallel_size = args.tp_size\n",
+		     "p.tensor_model_parallel_size comes from args.tp_size");
+	read_good("megatron",
+		  BRIDGE "    cfg = _pretrain_common()\n"
+			 "    cfg.train.train_iters = 5\n"
+			 "    provider.tensor_model_parallel_size = 4\n",
+		  &s);
+	expect(&s, "tp", "4");
+#undef BRIDGE
+	read_refused("megatron",
+		     "model:\n  tensor_model_parallel_size: 1\n"
+		     "  crossattn_emb_size: 5120\n  hidden_size: 5120\n"
+		     "  num_layers: 40\n  num_attention_heads: 40\n",
+		     "of a diffusion transformer");
+}
+
+/* The destination of --fp4-format, as Primus says it; NeMo's name of an optimizer. */
+static void other_words_are_read(void **state)
+{
+	struct scenario s;
+#define PRIMUS                                                                     \
+	"modules:\n  pre_trainer:\n    framework: megatron\n"                      \
+	"    config: pre_trainer.yaml\n    model: llama3.1_8B.yaml\n"              \
+	"    overrides:\n      micro_batch_size: 2\n      global_batch_size: 32\n" \
+	"      seq_length: 8192\n"
+
+	(void)state;
+	read_good("megatron", PRIMUS "      fp4: e2m1\n      fp4_recipe: mxfp4\n", &s);
+	expect(&s, "precision", "mxfp4");
+	read_good("megatron", PRIMUS "      fp4: e2m1\n", &s);
+	expect(&s, "precision", "nvfp4");
+#undef PRIMUS
+	read_good("megatron",
+		  "trainer:\n  devices: 8\n  num_nodes: 1\n  precision: bf16\n"
+		  "model:\n  micro_batch_size: 1\n  global_batch_size: 8\n"
+		  "  tensor_model_parallel_size: 1\n  encoder_seq_length: 2048\n"
+		  "  num_layers: 12\n  hidden_size: 768\n  num_attention_heads: 12\n"
+		  "  megatron_amp_O2: true\n"
+		  "  optim:\n    name: mcore_distributed_optim\n",
+		  &s);
+	expect(&s, "zero", "1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +335,13 @@ int main(void)
 		cmocka_unit_test(axolotl_trains_otherwise),
 		cmocka_unit_test(automatic_precision_is_assumed),
 		cmocka_unit_test(older_torchtitan_is_read),
+		cmocka_unit_test(texts_of_flags_are_read),
+		cmocka_unit_test(evaluations_are_told),
+		cmocka_unit_test(recipes_of_nemo_2_are_read),
+		cmocka_unit_test(recipes_that_stand_elsewhere_are_refused),
+		cmocka_unit_test(precision_by_a_call_is_read),
+		cmocka_unit_test(recipes_of_bridge_stand_alone),
+		cmocka_unit_test(other_words_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,7 +268,8 @@ static bool add_optimizer(const struct nemo *n)
 			return false;
 	if (!name)
 		return true;
-	if (strcmp(name, "distributed_fused_adam") == 0 &&
+	if ((strcmp(name, "distributed_fused_adam") == 0 ||
+	     strcmp(name, "mcore_distributed_optim") == 0) &&
 	    !put(n, "use-distributed-optimizer", "", optim->line))
 		return false;
 	if (is_true(member(n, optim, "overlap_grad_sync")) &&

@@ -34,6 +34,7 @@ static const char *const plan_flags[] = {
 	"fp8-param-gather",
 	"fp8",
 	"fp4-format",
+	"fp4",
 	"fp4-param-gather",
 	"fp4-recipe",
 	"first-last-layers-bf16",
@@ -234,8 +235,8 @@ static bool read_precision(struct flag_reader *r)
 		grad = "bf16";
 	if (flag_is_set(r, "fp8-format") || flag_is_set(r, "fp8"))
 		precision = flag_says(r, "fp8-recipe", "mxfp8") ? "mxfp8" : "fp8";
-	if (flag_is_set(r, "fp4-format"))
-		precision = "nvfp4";
+	if (flag_is_set(r, "fp4-format") || flag_is_set(r, "fp4"))
+		precision = flag_says(r, "fp4-recipe", "mxfp4") ? "mxfp4" : "nvfp4";
 	if (flag_is_set(r, "fp8-param-gather"))
 		stored = "fp8";
 	return flag_set(r, "precision", precision, NULL) &&
