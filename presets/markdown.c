@@ -65,8 +65,18 @@ static void blank(char *from, const char *end)
 /* A block of code: its lines between those of its fences. */
 struct block {
 	char *head, *from, *stop, *tail; /* tail: the closing fence, or the end */
+	char *next;                      /* behind it */
 	const char *language;
 };
+
+/* A fence with a word behind it opens a block, also where another one is open: an
+ * example of output that itself has fences has lost its own end. */
+static bool only_opens(const char *language, const char *end)
+{
+	while (language < end && isspace((unsigned char)*language))
+		language++;
+	return language < end && isalpha((unsigned char)*language);
+}
 
 /* The next block from `at` on; false where there is none. */
 static bool next_block(char *at, char *stop, struct block *out)
@@ -77,7 +87,10 @@ static bool next_block(char *at, char *stop, struct block *out)
 		const char *language = fence(at, end);
 
 		if (language && out->head) {
+			bool opens = only_opens(language, end);
+
 			out->stop = out->tail = at;
+			out->next = opens ? at : end < stop ? end + 1 : stop;
 			return true;
 		}
 		if (language) {
@@ -87,7 +100,7 @@ static bool next_block(char *at, char *stop, struct block *out)
 		}
 		at = end + 1;
 	}
-	out->stop = out->tail = stop;
+	out->stop = out->tail = out->next = stop;
 	return out->head != NULL;
 }
 
@@ -158,8 +171,7 @@ static enum kept choose(char *text, char *stop,
 	int shells = 0, launches = 0, manifests = 0;
 	struct block b;
 
-	for (char *at = text; at < stop && next_block(at, stop, &b);
-	     at = b.tail + (end_of(b.tail, stop) - b.tail) + 1) {
+	for (char *at = text; at < stop && next_block(at, stop, &b); at = b.next) {
 		shells += is_shell_block(&b);
 		launches +=
 			is_shell_block(&b) && starts(b.from, (size_t)(b.stop - b.from));
@@ -190,8 +202,6 @@ void markdown_keep_code(char *text, size_t length,
 		bool keep = kept == KEEP_MANIFESTS ? is_manifest(&b)
 			    : kept == KEEP_SHELL   ? is_shell_block(&b)
 						   : true;
-		char *behind = b.tail + (end_of(b.tail, stop) - b.tail);
-
 		blank_lines(at, keep ? b.head : b.stop);
 		if (keep && kept == KEEP_MANIFESTS)
 			make_document(&b);
@@ -199,8 +209,8 @@ void markdown_keep_code(char *text, size_t length,
 			blank_lines(b.head, b.from);
 		if (keep && kept != KEEP_MANIFESTS)
 			drop_prompts(&b);
-		blank_lines(b.tail, behind);
-		at = behind + (behind < stop);
+		blank_lines(b.tail, b.next);
+		at = b.next;
 	}
 	if (at < stop)
 		blank_lines(at, stop);

@@ -327,6 +327,16 @@ static void other_words_are_read(void **state)
 	expect(&s, "zero", "1");
 }
 
+/* Experts that a CPU computes cost otherwise. */
+static void experts_on_the_host_are_refused(void **state)
+{
+	(void)state;
+	read_refused("sglang",
+		     "python -m sglang.launch_server --model Qwen/Qwen3-30B-A3B "
+		     "--kt-weight-path cpu --kt-num-gpu-experts 8\n",
+		     "keeps experts in host memory");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +352,7 @@ int main(void)
 		cmocka_unit_test(precision_by_a_call_is_read),
 		cmocka_unit_test(recipes_of_bridge_stand_alone),
 		cmocka_unit_test(other_words_are_read),
+		cmocka_unit_test(experts_on_the_host_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

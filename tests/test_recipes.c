@@ -28,6 +28,24 @@ static bool open_text(const char *name, const char *text, struct scenario *out,
 	return good;
 }
 
+/* An output that holds fences of its own has lost its end. */
+static void test_fences(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("fences.md",
+			      "# A\n```shell\npip install sglang\n```\nsays\n"
+			      "```\nHere:\n  ```python\n  import time\n  ```\n"
+			      "and so on\n```\nThen:\n```shell\n"
+			      "python -m sglang.launch_server \\\n"
+			      "  --model-path Qwen/Qwen3-8B --tp 2\n```\n",
+			      &s, &error));
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "2");
+}
+
 static void test_graph(void **state)
 {
 	static const char head[] =
@@ -484,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_a_group_of_pods),
 		cmocka_unit_test(test_manifests_in_markdown),
 		cmocka_unit_test(replicas_are_of_the_server_in_a_script),
+		cmocka_unit_test(test_fences),
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_pools_of_scripts),
 		cmocka_unit_test(dependent_words),

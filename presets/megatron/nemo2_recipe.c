@@ -1,6 +1,7 @@
-/* nemo2_recipe.c - the recipes of NeMo 2 themselves as flags: `def pretrain_recipe(...)`
- * beside `def trainer(tensor_parallelism: int = 4, ...)` (NVIDIA/NeMo,
- * nemo/collections/llm/recipes). What their parameters have without a caller is read.
+/* nemo2_recipe.c - the recipes of NeMo 2 themselves as flags: `def
+ * pretrain_recipe(...)` beside `def trainer(tensor_parallelism: int = 4, ...)`
+ * (NVIDIA/NeMo, nemo/collections/llm/recipes). What their parameters have without a
+ * caller is read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,17 +48,15 @@ static bool ends_in(const char *text, const char *ending)
 /* Which function makes the trainer: "trainer" of its own file. */
 static bool note_assigned(struct python *p, const char *key, const char *name, int line)
 {
-	return !ends_in(key, "trainer") ||
-	       python_set(p, " trainer", name, line);
+	return !ends_in(key, "trainer") || python_set(p, " trainer", name, line);
 }
 
 static bool read_piece(struct pairs *pairs, const char *text, const struct piece *piece,
 		       struct error *error)
 {
-	struct python p = { .pairs = pairs,
-			    .start = text,
-			    .error = error,
-			    .assigned = note_assigned };
+	struct python p = {
+		.pairs = pairs, .start = text, .error = error, .assigned = note_assigned
+	};
 
 	return python_read(&p, piece);
 }
@@ -127,8 +126,7 @@ static bool add_degree(const struct nemo2_recipe *n, const char *key, const char
 	value = pair ? pair->value : "None";
 	if (strcmp(value, "None") == 0 || strcmp(value, "false") == 0)
 		return true;
-	if (strcmp(value, "true") != 0 &&
-	    value[strspn(value, "0123456789")] != '\0')
+	if (strcmp(value, "true") != 0 && value[strspn(value, "0123456789")] != '\0')
 		return error_set(n->error, n->arguments->file, pair->line,
 				 "%.60s comes from %.60s, which this file does not set",
 				 parameter, value);
@@ -235,8 +233,7 @@ static bool add_all(const struct nemo2_recipe *n, const char *text)
 	for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++)
 		if (!add_degree(n, degrees[i].key, degrees[i].flag))
 			return false;
-	if (!arguments_find(a, "global-batch-size") ||
-	    !arguments_find(a, "seq-length"))
+	if (!arguments_find(a, "global-batch-size") || !arguments_find(a, "seq-length"))
 		return error_set(n->error, a->file, 1,
 				 "pretrain_recipe() does not say its batch and length");
 	add_world(a);

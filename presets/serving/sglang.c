@@ -303,11 +303,18 @@ static bool read_experts(const struct mapped *m, int64_t tp)
 
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
 {
+	const struct pair *host = mapped_find(m, "kt-weight-path");
 	const struct pair *from = mapped_find(m, "dp-size");
 	const struct pair *width = mapped_find(m, "tp-size");
 	int64_t tp = 1, dp = 1;
 	bool shared = mapped_on(m, "enable-dp-attention");
 
+	/* KTransformers; kvcache-ai/ktransformers, doc/en/kt-kernel */
+	if (host)
+		return error_set(m->error, m->pairs->file, host->line,
+				 "--%s keeps experts in host memory and computes them "
+				 "there, which is not modelled",
+				 host->key);
 	if (!mapped_count(m, "tp-size", &tp) || !mapped_count(m, "dp-size", &dp))
 		return false;
 	if (shared && (dp < 1 || tp % dp != 0))
