@@ -1,4 +1,5 @@
 /* test_published.c - habits of files as people publish them, one made-up file each. */
+#include <stdio.h>
 #include <string.h>
 
 #include "presets/formats.h"
@@ -39,6 +40,17 @@ static void pairs_of_answers_are_refused(void **state)
 	read_refused("llama-factory", NEW "train_dataset: a.yaml\npref_beta: 0.1\n",
 		     "stage is 'dpo'");
 #undef NEW
+}
+
+/* Some layers at a time, and degrees of a file that is not opened. */
+static void llama_factory_trains_otherwise(void **state)
+{
+#define LF "model_name_or_path: Qwen/Qwen3-8B\ndo_train: true\nfinetuning_type: full\n"
+	(void)state;
+	read_refused("llama-factory", LF "use_badam: true\n", "use_badam is 'true'");
+	read_refused("llama-factory", LF "deepspeed: ds_z2_autotp_config.json\n",
+		     "the TP degree stands in that file");
+#undef LF
 }
 
 static void axolotl_trains_otherwise(void **state)
@@ -155,6 +167,37 @@ static void evaluations_are_told(void **state)
 	read_good("megatron", "torchrun pretrain_gpt.py " SHAPE "\n", &s);
 	assert_false(noted(IMPORT_ASSUMED, "mode"));
 #undef SHAPE
+}
+
+/* Networks that flags do not tell make the model approximate. */
+static void other_networks_are_told(void **state)
+{
+	static const struct {
+		const char *program, *more, *says;
+	} cases[] = {
+		{ "train.py", "--model-provider llava_vlm", "vision part" },
+		{ "pretrain_llama.py", "--ffn-hidden-size 11008", "gated MLP" },
+		{ "pretrain_gpt.py", "--kd --num-layers-teacher 48", "teacher" },
+	};
+	struct scenario s;
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		snprintf(text, sizeof text,
+			 "torchrun %s --num-layers 24 --hidden-size 1024 "
+			 "--num-attention-heads 16 --micro-batch-size 8 "
+			 "--seq-length 1024 --bf16 %s\n",
+			 cases[i].program, cases[i].more);
+		read_good("megatron", text, &s);
+		assert_non_null(strstr(s.model.approximate, cases[i].says));
+	}
+	read_good("megatron",
+		  "torchrun pretrain_llama.py --num-layers 24 --hidden-size 1024 "
+		  "--num-attention-heads 16 --micro-batch-size 8 --seq-length 1024 "
+		  "--bf16 --swiglu\n",
+		  &s);
+	assert_string_equal(s.model.approximate, "");
 }
 
 /* NeMo 2's own recipes: what the parameters have without a caller. */
@@ -342,11 +385,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ray_counts_gpus),
 		cmocka_unit_test(pairs_of_answers_are_refused),
+		cmocka_unit_test(llama_factory_trains_otherwise),
 		cmocka_unit_test(axolotl_trains_otherwise),
 		cmocka_unit_test(automatic_precision_is_assumed),
 		cmocka_unit_test(older_torchtitan_is_read),
 		cmocka_unit_test(texts_of_flags_are_read),
 		cmocka_unit_test(evaluations_are_told),
+		cmocka_unit_test(other_networks_are_told),
 		cmocka_unit_test(recipes_of_nemo_2_are_read),
 		cmocka_unit_test(recipes_that_stand_elsewhere_are_refused),
 		cmocka_unit_test(precision_by_a_call_is_read),

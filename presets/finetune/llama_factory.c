@@ -94,6 +94,15 @@ static bool check_task(const struct mapped *m)
 		return refuse(m, "stage",
 			      "it needs more than one model or loss, which is not "
 			      "modelled; pt and sft are");
+	if (mapped_true(m, "use_badam"))
+		return refuse(m, "use_badam",
+			      "it trains a block of layers at a time, which is not "
+			      "modelled");
+	if (pairs_find(m->pairs, "deepspeed") &&
+	    strstr(pairs_find(m->pairs, "deepspeed")->value, "autotp"))
+		return refuse(m, "deepspeed",
+			      "the TP degree stands in that file; write it out as "
+			      "tensor_model_parallel_size");
 	if (!mapped_is(m, "finetuning_type", "full") &&
 	    !mapped_is(m, "finetuning_type", "lora") &&
 	    !mapped_is(m, "finetuning_type", "oft") &&

@@ -241,6 +241,9 @@ const char *megatron_doubt(const struct arguments *arguments)
 		  "retrieval: its encoder and cross attention are left out" },
 		{ "vision-model-type", NULL, "the vision part is left out" },
 		{ "language-model-type", NULL, "the vision part is left out" },
+		{ "model-provider", "llava_vlm", "the vision part is left out" },
+		{ "image-token-id", NULL, "the vision part is left out" },
+		{ "kd", NULL, "distillation: the teacher's forward pass is left out" },
 		{ "mlp-type", "residual",
 		  "a dense MLP beside the experts is counted as a shared one" },
 	};
@@ -249,6 +252,11 @@ const char *megatron_doubt(const struct arguments *arguments)
 	for (size_t i = 0; program && i < sizeof programs / sizeof programs[0]; i++)
 		if (strstr(program->value, programs[i].part))
 			return programs[i].why;
+	if (program && strstr(program->value, "llama") &&
+	    !arguments_find(arguments, "swiglu") &&
+	    !arguments_find(arguments, "glu-activation"))
+		return "a program of Llama's networks: their gated MLP, which no flag "
+		       "tells, is left out";
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
 		const struct argument *a = arguments_find(arguments, flags[i].flag);
 
