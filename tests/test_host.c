@@ -247,6 +247,48 @@ static void test_remedies_mend(void **state)
 	assert_true(offered > 50 && refused > 10 && activations > 10);
 }
 
+/* Who says that a plan does not fit is not sure that it does: hosts that are smaller by
+ * and by leave a chance that falls, to even where they are just full and to nothing, or
+ * to what nobody measured, where they are half of that. */
+static void test_small_hosts_leave_no_chance(void **state)
+{
+	int full = 0, unsure = 0;
+
+	(void)state;
+	seed = 79;
+	for (int i = 0; i < 2000; i++) {
+		struct scenario s;
+		double before, need;
+
+		any_scenario(&s);
+		s.cluster.accelerator.calibration.unmeasured = next(2) > 0;
+		s.cluster.host_bytes_per_gpu = 0;
+		if (scenario_check(&s, NULL) > 0)
+			continue;
+		train_estimate(&s, &now);
+		before = now.fit_probability;
+		need = now.host_bytes;
+		if (need <= 0 || before < 0.6)
+			continue;
+		for (double room = 4; room >= 0.5; room /= 2) {
+			/* a third of a host is left to the system */
+			s.cluster.host_bytes_per_gpu = 1.5 * need * room;
+			train_estimate(&s, &now);
+			assert_true(now.fit_probability <= before);
+			assert_true(room < 2 || now.fit_probability >= before - 1e-3);
+			before = now.fit_probability;
+		}
+		assert_true(!now.fits &&
+			    now.fit_probability <= (now.unsure ? 0.5 : 1e-6));
+		s.cluster.host_bytes_per_gpu = 1.5 * need / 1.005;
+		train_estimate(&s, &now);
+		assert_close(now.fit_probability, 0.5, 1e-9);
+		unsure += now.unsure;
+		full++;
+	}
+	assert_true(full > 50 && unsure > 5);
+}
+
 /* Parts of layers that wait on the host, by one of four knobs or two of them. */
 static void send_some(struct plan *plan)
 {
@@ -459,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_the_rule),
 		cmocka_unit_test(test_a_node_is_shared),
 		cmocka_unit_test(test_remedies_mend),
+		cmocka_unit_test(test_small_hosts_leave_no_chance),
 		cmocka_unit_test(test_who_sends_is_named),
 		cmocka_unit_test(test_search_takes_none_of_them),
 		cmocka_unit_test(test_search_offloads_activations_on_request),

@@ -41,15 +41,20 @@ static void fit(const struct asked *a, struct explanation *out)
 {
 	const struct estimate *e = a->estimate;
 	double M = e->memory.total_bytes, C = e->capacity_bytes;
+	bool host = e->host_capacity_bytes > 0 &&
+		    e->host_bytes / e->host_capacity_bytes > M / C;
 
-	explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
-	explain_from(a, out, "C", "that a framework can use", "capacity_bytes");
-	if (e->fit_probability == step_fit_value(M, C))
-		explain_formula(out, step_fit_text);
-	else if (e->fit_probability == step_unsure_value(M, C))
-		explain_formula(out, step_unsure_text);
-	else /* the hosts may hold less than is sent there */
-		explain_say(out, "min(%s, 0.5)", step_unsure_text);
+	if (host) {
+		explain_from(a, out, "M",
+			     "sent to the host, whose memory is the fuller",
+			     "host_bytes");
+		explain_from(a, out, "C", "that may be taken of it",
+			     "host_capacity_bytes");
+	} else {
+		explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
+		explain_from(a, out, "C", "that a framework can use", "capacity_bytes");
+	}
+	explain_formula(out, e->unsure ? step_unsure_text : step_fit_text);
 }
 
 static void step_terms(const struct asked *a, struct explanation *out)

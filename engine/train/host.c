@@ -197,6 +197,20 @@ static void tell(const struct hosts *h, struct estimate *out)
 		f->knob = name_sender(&h->step->scenario->plan);
 }
 
+/* The chance that both memories are enough is that of the fuller one: what is sent to
+ * the host is calculated like what stays, and no surer. */
+static void judge_host(struct estimate *out)
+{
+	double room = out->host_capacity_bytes, need = out->host_bytes;
+	double chance;
+
+	if (room <= 0)
+		return;
+	chance = out->unsure ? step_unsure_value(need, room)
+			     : step_fit_value(need, room);
+	out->fit_probability = lesser(out->fit_probability, chance);
+}
+
 void step_host(const struct step *step, struct estimate *out)
 {
 	const struct plan *plan = &step->scenario->plan;
@@ -208,16 +222,16 @@ void step_host(const struct step *step, struct estimate *out)
 	out->host_bytes = host_bytes(step, out->stage);
 	out->host_fits = out->host_capacity_bytes <= 0 ||
 			 out->host_bytes <= out->host_capacity_bytes;
-	if (out->host_fits)
-		return;
 	/* what goes there hangs on the software as much as what stays */
-	if (out->unsure && plan->optimizer_offload <= 0) {
+	if (!out->host_fits && out->unsure && plan->optimizer_offload <= 0) {
 		out->fits = false;
-		out->fit_probability = lesser(out->fit_probability, 0.5);
-		return;
-	}
-	struct hosts h = hosts_of(step, out->stage);
+	} else if (!out->host_fits) {
+		struct hosts h = hosts_of(step, out->stage);
 
-	out->fits = out->unsure = false;
-	tell(&h, out);
+		out->fits = out->unsure = false;
+		out->fit_probability =
+			step_fit_value(out->memory.total_bytes, out->capacity_bytes);
+		tell(&h, out);
+	}
+	judge_host(out);
 }

@@ -66,8 +66,11 @@ static enum role say_formula(const struct explanation *x, char *out, size_t size
 	static const char none[] = "none: ";
 	bool has = strncmp(x->formula, none, strlen(none)) != 0;
 
-	snprintf(out, size, "%s%s",
-		 has ? "" : "no formula: ", x->formula + (has ? 0 : strlen(none)));
+	if (has)
+		snprintf(out, size, "%.*s", FORMULA_MAX_TEXT, x->formula);
+	else
+		snprintf(out, size, "no formula: %.*s", FORMULA_MAX_TEXT,
+			 x->formula + strlen(none));
 	return has ? ROLE_VALUE : ROLE_LABEL;
 }
 
