@@ -5,6 +5,7 @@
 
 #include "engine/serve/serve_parts.h"
 #include "engine/serve/tail.h"
+#include "engine/serve/work.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/server.h"
@@ -150,6 +151,118 @@ static void an_endless_queue_keeps_no_goal(void **state)
 	assert_true(simulated > servers() / 12);
 }
 
+/* Of a share, where so many requests are in flight that three waves of them are more
+ * than a key press has time for, nothing is told. */
+enum { MOST_OF_A_SHARE = TAIL_REQUESTS / 3 };
+
+/* A tail is the simulation of ten requests of each user, at least 64 and as many as
+ * there is time for, of each share; those of arrivals are as many as there is time for.
+ */
+static void tails_are_ten_waves_of_requests(void **state)
+{
+	int waves = 0, least = 0, most = 0, rates = 0, scaled = 0, none = 0;
+
+	(void)state;
+	seed = 54;
+	for (int i = 0; i < servers(); i++) {
+		struct serve_load load = { .users = MOST_OF_A_SHARE };
+		struct server_part part;
+		struct serving_run run;
+		struct serve_tail tail;
+		struct queue_result whole;
+		struct arena arena = { 0 };
+		struct scenario s;
+		double each;
+
+		draw(&s);
+		s.plan.serving.concurrency = 1 + (int64_t)next(next(4) ? 60 : 3000);
+		if (next(4) == 0)
+			s.plan.serving.request_rate = 1 + (double)next(3);
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		run_part(&run, &s, MOST_OF_A_SHARE, &part);
+		each = fmin(TAIL_REQUESTS, fmax(64, 10 * part.users));
+		load.requests = (int)(each * part.scale);
+		if (s.plan.serving.request_rate > 0)
+			load.requests = TAIL_REQUESTS;
+		if (!serve_tail(&s, &tail)) {
+			none++;
+			continue;
+		}
+		assert_true(s.plan.serving.request_rate > 0 ||
+			    part.users <= MOST_OF_A_SHARE);
+		arena.size = serve_simulation_bytes(&s, &load);
+		arena.base = malloc(arena.size + 1);
+		assert_non_null(arena.base);
+		assert_true(serve_simulate(&s, &load, &arena, &whole));
+		free(arena.base);
+		assert_int_equal(tail.result.requests, whole.requests);
+		assert_true(tail.result.ttft.p99 == whole.ttft.p99);
+		assert_true(tail.result.tpot.p99 == whole.tpot.p99);
+		rates += s.plan.serving.request_rate > 0;
+		scaled += part.scale > 1;
+		waves += each > 64 && each < TAIL_REQUESTS;
+		least += each == 64;
+		most += each == TAIL_REQUESTS;
+	}
+	if (servers() < 100)
+		return;
+	assert_true(waves > servers() / 8 && least > servers() / 20);
+	assert_true(rates > servers() / 20 && scaled > servers() / 8);
+	assert_true(most > 0 && none > 0);
+}
+
+/* The bound by hand: a copy that computes nothing but prompts, the shortest that may
+ * come, in passes as full as they can be, a tenth faster than the table has them; three
+ * in a hundred of three waves may be late, and three of a burst. */
+static double most_by_hand(const struct scenario *s, const struct serving_run *run)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	const struct server *server = run_prompts(run);
+	struct queue_pass pass = { .prompt_tokens = server->budget_tokens };
+	double shortest, each;
+	struct work w;
+
+	work_of(s, &w);
+	shortest = (double)v->prompt_len - v->length_spread * (double)v->prompt_len -
+		   w.cached;
+	if (!v->chunked_prefill &&
+	    (1 + v->length_spread) * (double)v->prompt_len > pass.prompt_tokens)
+		pass.prompt_tokens = (1 + v->length_spread) * (double)v->prompt_len;
+	if (shortest <= 0)
+		return INFINITY;
+	/* each token of a prompt sees the half of it, in the mean */
+	pass.prompt_context = w.cached + shortest / 2;
+	each = 0.9 * s->cluster.scale * work_pass_at(&w, server, &pass).stage *
+	       shortest / pass.prompt_tokens;
+	return server_copies(server) * (v->goal_ttft_seconds / each + 3) / 0.97;
+}
+
+static void the_most_that_keep_a_goal_by_hand(void **state)
+{
+	int told = 0, whole = 0;
+
+	(void)state;
+	seed = 55;
+	for (int i = 0; i < 3 * servers(); i++) {
+		struct serving_run run;
+		struct scenario s;
+		double most;
+
+		draw(&s);
+		s.plan.serving.goal_ttft_seconds = 0.01 * (double)(1 + next(3000));
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		most = tail_most_requests(&run, &s);
+		if (isinf(most))
+			continue;
+		assert_close(most, fmax(1, most_by_hand(&s, &run)), 1e-12);
+		told++;
+		whole += !s.plan.serving.chunked_prefill;
+	}
+	assert_true(told > servers() && whole > servers() / 20);
+}
+
 /* What a server timed lately is not timed again: a run that was asked for other points
  * before says of each what one that was not says. */
 static void points_are_those_of_a_run_that_begins(void **state)
@@ -184,6 +297,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_simulation_may_end_early),
 		cmocka_unit_test(an_endless_queue_keeps_no_goal),
+		cmocka_unit_test(tails_are_ten_waves_of_requests),
+		cmocka_unit_test(the_most_that_keep_a_goal_by_hand),
 		cmocka_unit_test(points_are_those_of_a_run_that_begins),
 		cmocka_unit_test(no_more_keep_the_goal_than_their_prompts_allow),
 	};
