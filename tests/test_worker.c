@@ -4,6 +4,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 #include "tui/worker.h"
 
 static struct planner_problem problem;
@@ -23,14 +24,16 @@ static void begin(const char *model, int gpus, int top)
 	planner_axes(&problem);
 }
 
-/* Every schedule of a large machine: more than a frame of work. */
+/* Every schedule of a large machine: more than a frame of work, and in a hurry more
+ * than a slice. */
 static void begin_large(int top)
 {
 	double schedules[SCHEDULE_COUNT];
+	int gpus = 64 * some_of(16);
 
-	begin("gpt3-175b", 1024, top);
+	begin("gpt3-175b", gpus, top);
 	problem.base.plan.seq_len = 2048;
-	problem.base.plan.global_batch = 3072;
+	problem.base.plan.global_batch = 3 * gpus;
 	planner_axes(&problem);
 	for (int i = 0; i < SCHEDULE_COUNT; i++)
 		schedules[i] = i;
