@@ -199,6 +199,32 @@ static void test_lanes_are_full(void **state)
 	assert_false(serve_lanes(&s, &lanes));
 }
 
+/* While a request writes O tokens, each of the others that are held beside it comes
+ * once with a prompt that one pass takes: of its O passes about as many carry one. */
+static void test_passes_that_carry_prompts(void **state)
+{
+	static const struct {
+		const char *knobs;
+		double others, output;
+	} rows[] = {
+		{ "tp=8 concurrency=8 prompt=256 output=256", 7, 256 },
+		{ "tp=8 concurrency=16 prompt=256 output=512", 15, 512 },
+		{ "tp=8 concurrency=32 prompt=512 output=512", 31, 512 },
+		{ "tp=8 concurrency=32 prompt=512 output=2048", 31, 2048 },
+	};
+	struct serve_lanes lanes;
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		double share = rows[i].others / rows[i].output;
+
+		make(&s, "llama3.1-8b", rows[i].knobs);
+		assert_true(serve_lanes(&s, &lanes));
+		assert_close(lanes.mixed_share, share, 0.15);
+	}
+}
+
 static void test_pools_hold_every_gpu_once(void **state)
 {
 	struct serve_pool pool[2];
@@ -233,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_the_notes_are_among_all_rules),
 		cmocka_unit_test(test_the_knee_lies_on_the_curve),
 		cmocka_unit_test(test_lanes_are_full),
+		cmocka_unit_test(test_passes_that_carry_prompts),
 		cmocka_unit_test(test_pools_hold_every_gpu_once),
 	};
 
