@@ -54,9 +54,10 @@ static void gradients(const struct asked *a, struct explanation *out)
 		     "optimizer_offload");
 }
 
-static void states(const struct asked *a, struct explanation *out)
+/* K bytes of each, or what the host has for them. */
+static void states(const struct asked *a, struct explanation *out, const char *each)
 {
-	explain_say(out, "K * ");
+	explain_say(out, "%s * ", each);
 	explain_from(a, out, "K", "bytes of master weight and moments",
 		     "states.optimizer_bytes");
 	add_trained(a, out);
@@ -66,13 +67,13 @@ static void states(const struct asked *a, struct explanation *out)
 
 static void optimizer(const struct asked *a, struct explanation *out)
 {
-	states(a, out);
+	states(a, out, "K");
 	explain_say(out, " * (1 - o)");
 }
 
 static void sent_states(const struct asked *a, struct explanation *out)
 {
-	states(a, out);
+	states(a, out, "(K + 4)");
 	explain_say(out, " * o");
 }
 
@@ -103,7 +104,7 @@ static void host(const struct asked *a, struct explanation *out)
 		explain_from(a, out, symbol[0],
 			     "of the fullest node's GPUs, this stage's",
 			     "stages.%d.host_share", first + i);
-		explain_from(a, out, symbol[1], "sent by a rank of it",
+		explain_from(a, out, symbol[1], "put there by a rank of it",
 			     "stages.%d.host_bytes", first + i);
 	}
 }
@@ -112,6 +113,7 @@ static void host_capacity(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "H", "the host's memory for a GPU",
 		     "cluster.host_bytes_per_gpu");
+	explain_from(a, out, "n", "GPUs whose share each has", "cluster.host_shares");
 }
 
 static void activations(const struct asked *a, struct explanation *out)
@@ -262,25 +264,25 @@ const struct explain_row explain_memory[] = {
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
 	  framework },
 	{ "host_optimizer_bytes", "Optimizer states on the host", NULL,
-	  "What offload takes from the accelerator stands on the host. The gradients "
-	  "that the host's own step reads are not counted here; host capacity leaves "
-	  "room for them.",
-	  "ZeRO-Offload, arXiv 2101.06840, section 4", sent_states },
+	  "What offload takes from the accelerator stands on the host, with gradients in "
+	  "fp32 that the host's own step reads.",
+	  "DeepSpeed, estimate_zero2_model_states_mem_needs: 16 bytes of Adam; Megatron "
+	  "Core, HybridDeviceOptimizer",
+	  sent_states },
 	{ "host_activations_bytes", "Activations on the host", "n * S",
 	  "Of all micro-batches in flight, at the peak of the stage; the layer that "
 	  "runs backward counts although it has come back.",
 	  "ZeRO-Infinity, arXiv 2104.07857, section 5.1", sent_activations },
 	{ "host_bytes", "Host memory per GPU", NULL,
 	  "Of the fullest node: ranks of one stage stand side by side, so a stage that "
-	  "fills a node shares it with no other.",
-	  "what offload takes from the accelerators; engine/train/host.c", host },
-	{ "host_capacity_bytes", "Host memory that may be taken", "H / 1.5",
-	  "A third stays for pinned copies, gradients on their "
-	  "way to the host, the system and data loaders; 0 "
-	  "where the cluster does not say what its hosts have.",
-	  "presets/clusters: host_gib_per_gpu; 1.5 is DeepSpeed's "
-	  "additional_buffer_factor of its memory estimates",
-	  host_capacity },
+	  "fills a node shares it with no other. States take half as much again for "
+	  "pinned copies.",
+	  "what offload puts there; DeepSpeed's estimates, additional_buffer_factor",
+	  host },
+	{ "host_capacity_bytes", "Host memory of a GPU", "H * n",
+	  "A job that takes part of a node has all of its host; 0 where the cluster does "
+	  "not say what its hosts have.",
+	  "presets/clusters: host_gib_per_gpu", host_capacity },
 	{ "kv_bytes", "KV cache", "0",
 	  "Keys and values live only through a layer's "
 	  "backward; they count as activations.",

@@ -301,12 +301,13 @@ static double host_bytes(const struct asked *a)
 {
 	const struct stage_memory *m = &a->estimate->stage[a->stage];
 
-	return m->host_optimizer_bytes + m->host_activations_bytes;
+	return train_host_bytes(m);
 }
 
 static void host_terms(const struct asked *a, struct explanation *out)
 {
-	explain_own(a, out, "O", "optimizer states", "host_optimizer_bytes");
+	explain_own(a, out, "S", "optimizer states and gradients",
+		    "host_optimizer_bytes");
 	explain_own(a, out, "A", "activations", "host_activations_bytes");
 }
 
@@ -375,7 +376,9 @@ const struct explain_node explain_stage[] = {
 	NODE("gathered_gradients", "Weights whose gradients are", FORM_COUNT,
 	     gathered_trained, gathered_trained_terms, NULL, largest),
 	NODE("host_bytes", "On the host for a rank", FORM_BYTES, host_bytes, host_terms,
-	     "O + A", "What offload takes from the accelerator."),
+	     states_host_need_text,
+	     "Half as much again is pinned for copies of states, by DeepSpeed's estimates "
+	     "(additional_buffer_factor)."),
 	NODE("host_share", "Of the fullest node's GPUs", FORM_PERCENT, host_share, NULL,
 	     EXPLAIN_COUNTED, "By the placement: ranks of a stage stand side by side."),
 	NODE("counted_in_flight", "Micro-batches in flight, counted", FORM_REAL,

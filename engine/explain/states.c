@@ -191,6 +191,7 @@ static double host_rate(const struct asked *a)
 	const struct cluster *c = &a->scenario->cluster;
 
 	return states_host_rate_value(c->host_memory_bytes_per_second,
+				      cluster_host_shares(c),
 				      c->accelerator.host_bytes_per_second);
 }
 
@@ -198,7 +199,19 @@ static void host_rate_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "memory", "nominal, of a GPU's share",
 	     "cluster.host_memory_bytes_per_second");
+	knob(a, out, "n", "GPUs whose share each has", "cluster.host_shares");
 	knob(a, out, "link", "where it is not known", "cluster.host_bytes_per_second");
+}
+
+static double host_shares(const struct asked *a)
+{
+	return cluster_host_shares(&a->scenario->cluster);
+}
+
+static void host_shares_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "N", "GPUs of a node", "cluster.gpus_per_node");
+	knob(a, out, "gpus", "that the job takes", "gpus");
 }
 
 static double host_seconds(const struct asked *a)
@@ -401,6 +414,9 @@ const struct explain_node explain_states[] = {
 	NODE("states.host_moved_bytes", "Bytes of host memory per weight", FORM_REAL,
 	     host_moved, host_moved_terms, states_host_moved_text,
 	     "What a step of the CPU reads and writes."),
+	NODE("cluster.host_shares", "Shares of a host for a GPU", FORM_REAL,
+	     host_shares, host_shares_terms, "max(1, N / gpus)",
+	     "A job that takes part of a node has all of its host."),
 	NODE("states.host_rate", "Rate of a CPU's step", FORM_TRAFFIC, host_rate,
 	     host_rate_terms, states_host_rate_text,
 	     "The share that ZeRO-Offload's table 4 (arXiv 2101.06840) reached on a DGX-2."),

@@ -60,8 +60,8 @@ const struct glossary_word glossary_numbers[] = {
 	  "What [offload] puts into the memory of the [node], for each of its [GPUs].",
 	  "It must stay below what the host can give." },
 	{ WORD_NUMBER, "host_capacity_bytes", NULL,
-	  "How much of the host's memory [offload] may take; the rest is for the "
-	  "system and loading data.",
+	  "How much memory the host has for each of the [GPUs] that the job takes of a "
+	  "[node].",
 	  "If it is 0, nobody has told what the hosts have." },
 	{ WORD_NUMBER, "total_bytes_low", NULL,
 	  "The low end of the range in which four of five measured runs lay around "

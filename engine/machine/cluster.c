@@ -58,6 +58,13 @@ int64_t cluster_domain(const struct cluster *cluster)
 	return even_share(span, node, cluster->gpus);
 }
 
+double cluster_host_shares(const struct cluster *cluster)
+{
+	double node = (double)cluster->gpus_per_node, gpus = (double)cluster->gpus;
+
+	return gpus > 0 && gpus < node ? node / gpus : 1;
+}
+
 double cluster_watts(const struct cluster *cluster, double busy)
 {
 	const struct accelerator *a = &cluster->accelerator;

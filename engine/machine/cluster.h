@@ -137,6 +137,9 @@ struct cluster {
 
 /* Accelerators in the fast domain of this cluster, never more than gpus. */
 int64_t cluster_domain(const struct cluster *cluster);
+/* What a GPU has of its node's host, in shares that are each GPU's where all run: a job
+ * that takes fewer has the others' too. */
+double cluster_host_shares(const struct cluster *cluster);
 /* Whether measured runs have moved any of its scales. */
 bool cluster_is_calibrated(const struct cluster *cluster);
 /* Of one accelerator with its share of host and building; busy: share of the time. */

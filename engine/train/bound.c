@@ -273,9 +273,11 @@ static bool fills_hosts(const struct train_bound *b, const struct scenario *s,
 
 	if (sent <= 0 || room <= 0)
 		return false;
-	sent *= b->all.dense_trainable * each->dense.optimizer +
-		b->all.expert_trainable * each->expert.optimizer;
-	return sent * mesh_copies(s) / (double)s->plan.pp * sure > room;
+	sent *= b->all.dense_trainable * each->dense.host +
+		b->all.expert_trainable * each->expert.host;
+	return states_host_need_value(sent, 0) * mesh_copies(s) / (double)s->plan.pp *
+		       sure >
+	       room;
 }
 
 static bool holds_same(const struct bound_part *a, const struct bound_part *b)

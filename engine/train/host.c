@@ -5,16 +5,10 @@
 #include "engine/train/step.h"
 #include "engine/train/train.h"
 
-/* DeepSpeed's estimate of offloaded states multiplies them by 1.5 (estimate_zero2_ and
- * estimate_zero3_model_states_mem_needs, additional_buffer_factor): pinned copies,
- * gradients on their way, fragmentation. The system and the data loaders live in the
- * same third. */
-static const double buffer_factor = 1.5;
-
 static const struct rule overflow = {
 	"X25", SEVERITY_ERROR,
 	"offload needs {0:bytes} of host memory per GPU "
-	"of a node; {1:bytes} of {2:bytes} may be taken",
+	"of a node, which has {1:bytes}",
 	"presets/clusters: host_gib_per_gpu; DeepSpeed, additional_buffer_factor"
 };
 
@@ -25,13 +19,27 @@ const struct rule *train_note(int index)
 
 double step_host_capacity(const struct cluster *cluster)
 {
-	return cluster->host_bytes_per_gpu / buffer_factor;
+	return cluster->host_bytes_per_gpu * cluster_host_shares(cluster);
 }
 
-/* Means over the GPUs of one node. */
+double train_host_bytes(const struct stage_memory *held)
+{
+	return states_host_need_value(held->host_optimizer_bytes,
+				      held->host_activations_bytes);
+}
+
+/* Means over the GPUs of one node, the optimizer's with its buffers. */
 struct need {
 	double optimizer, activations;
 };
+
+/* So many ranks of a stage more. */
+static void add_need(struct need *to, const struct stage_memory *held, double ranks)
+{
+	to->optimizer += ranks * states_host_need_value(held->host_optimizer_bytes, 0);
+	to->activations +=
+		ranks * states_host_need_value(0, held->host_activations_bytes);
+}
 
 struct hosts {
 	const struct step *step;
@@ -58,18 +66,18 @@ static struct need need_of(const struct hosts *h, int64_t node)
 	int64_t all = h->ranks * h->step->stages;
 	struct need sum = { 0, 0 };
 
-	if (h->ranks >= h->gpus)
-		return (struct need){ h->stage[node].host_optimizer_bytes,
-				      h->stage[node].host_activations_bytes };
+	if (h->ranks >= h->gpus) {
+		add_need(&sum, &h->stage[node], 1);
+		return sum;
+	}
 	end = end < all ? end : all;
 	double gpus = (double)(end - at);
 
 	while (at < end) {
 		int64_t stage = at / h->ranks, next = (stage + 1) * h->ranks;
-		double ranks = (double)((next < end ? next : end) - at);
 
-		sum.optimizer += ranks * h->stage[stage].host_optimizer_bytes;
-		sum.activations += ranks * h->stage[stage].host_activations_bytes;
+		add_need(&sum, &h->stage[stage],
+			 (double)((next < end ? next : end) - at));
 		at = next;
 	}
 	return (struct need){ sum.optimizer / gpus, sum.activations / gpus };
@@ -138,16 +146,29 @@ static double part_with_room(const struct hosts *h, double room, bool activation
 	return part;
 }
 
-/* Whether the accelerators can take the rest of it back. */
-static bool goes_back(const struct estimate *e, double part, bool activations)
+/* Of a byte of states on the host, what the accelerator gets back with them: no
+ * gradient where it has that anyway. */
+static double comes_back(const struct scenario *s)
 {
+	double states = step_optimizer_bytes(s);
+	double gradient = states_gradients_follow(s) ? step_gradient_bytes(s) : 0;
+
+	return (states + gradient) / states_on_host_value(states);
+}
+
+/* Whether the accelerators can take the rest of it back. */
+static bool goes_back(const struct hosts *h, const struct estimate *e, double part,
+		      bool activations)
+{
+	double states = comes_back(h->step->scenario);
+
 	for (int i = 0; i < e->stages; i++) {
 		const struct stage_memory *m = &e->stage[i];
 		double live = m->activations_bytes + m->buffers_bytes;
 		double loose = m->reserved_bytes - m->allocated_bytes;
 		double back = activations ? m->host_activations_bytes *
 						    (1 + (live > 0 ? loose / live : 0))
-					  : m->host_optimizer_bytes;
+					  : states * m->host_optimizer_bytes;
 
 		if (m->total_bytes + (1 - part) * back > e->capacity_bytes)
 			return false;
@@ -163,7 +184,7 @@ static bool mend(const struct hosts *h, const struct estimate *e, bool activatio
 	double part = part_with_room(h, e->host_capacity_bytes, activations);
 	double share = floor(part * now * 100) / 100;
 
-	if (now <= 0 || part < 0 || !goes_back(e, share / now, activations))
+	if (now <= 0 || part < 0 || !goes_back(h, e, share / now, activations))
 		return false;
 	finding->knob = activations ? "activation_offload" : "optimizer_offload";
 	finding->nearest[0] = share;
@@ -188,11 +209,8 @@ static void tell(const struct hosts *h, struct estimate *out)
 	if (out->problems.count == MAX_FINDINGS)
 		return;
 	f = &out->problems.item[out->problems.count++];
-	*f = (struct finding){
-		.rule = &overflow,
-		.value = { out->host_bytes, out->host_capacity_bytes,
-			   h->step->scenario->cluster.host_bytes_per_gpu }
-	};
+	*f = (struct finding){ .rule = &overflow,
+			       .value = { out->host_bytes, out->host_capacity_bytes } };
 	if (!mend(h, out, false, f) && !mend(h, out, true, f))
 		f->knob = name_sender(&h->step->scenario->plan);
 }

@@ -17,7 +17,8 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	all = sum->dense_trainable * each->dense.optimizer +
 	      sum->expert_trainable * each->expert.optimizer;
 	out->optimizer_bytes = all * (1 - off);
-	out->host_optimizer_bytes = all * off;
+	out->host_optimizer_bytes = off * (sum->dense_trainable * each->dense.host +
+					   sum->expert_trainable * each->expert.host);
 }
 
 bool step_compiles_loss(const struct scenario *scenario)

@@ -166,6 +166,7 @@ double states_host_seconds(const struct scenario *scenario)
 {
 	const struct cluster *c = &scenario->cluster;
 	double rate = states_host_rate_value(c->host_memory_bytes_per_second,
+					     cluster_host_shares(c),
 					     c->accelerator.host_bytes_per_second);
 
 	return rate > 0 ? states_host_moved_bytes(scenario) / rate : 0;
@@ -205,6 +206,7 @@ static void share_out(const struct scenario *scenario,
 	out->weight = whole->weight * (plan->zero >= 3 ? share : 1);
 	out->gradient = whole->gradient * (plan->zero >= 2 ? share : 1);
 	out->optimizer = whole->optimizer * (plan->zero >= 1 ? share : 1);
+	out->host = whole->host * (plan->zero >= 1 ? share : 1);
 	if (states_gradients_follow(scenario))
 		out->gradient *= 1 - plan->optimizer_offload;
 	/* whole, and summed in fp32 */
@@ -220,6 +222,7 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 		.weight = step_weight_bytes(scenario),
 		.gradient = step_gradient_bytes(scenario),
 		.optimizer = step_optimizer_bytes(scenario),
+		.host = states_on_host_value(step_optimizer_bytes(scenario)),
 	};
 
 	share_out(scenario, &whole, shards->dense, &out->dense);

@@ -22,6 +22,7 @@ struct shards {
 struct weight_states {
 	double weight, gradient;
 	double optimizer; /* on the accelerator and its host together */
+	double host;      /* of all of it there, with the gradient that steps it */
 };
 
 struct states {
@@ -119,13 +120,26 @@ FORMULA(states_update, (double o, double S, double T, double u),
 FORMULA(states_host_moved, (double M, double precision, double g),
 	2 * M + g + either(precision == 2, 8, 10));
 
+/* Bytes on the host of a weight whose K bytes of states it keeps: its step reads a
+ * gradient in fp32 that stays there (DeepSpeed, stage_1_and_2.py,
+ * single_partition_of_fp32_groups; Megatron Core, HybridDeviceOptimizer,
+ * cpu_copy_map_grad; 16 bytes of Adam in estimate_zero2_model_states_mem_needs). */
+FORMULA(states_on_host, (double K), K + 4);
+
+/* Host memory for S bytes of states and A of activations. DeepSpeed's estimate of
+ * offloaded states multiplies them by 1.5 (estimate_zero2_ and
+ * estimate_zero3_model_states_mem_needs, additional_buffer_factor): pinned copies,
+ * fragmentation. Activations are pinned where they lie. */
+FORMULA(states_host_need, (double S, double A), 1.5 * S + A);
+
 /* Bytes a second of host memory that this reaches: of the nominal ones the share that
  * 10 billion parameters of 30 bytes in 2.57 s are of the 256 GB/s of a DGX-2's two
  * sockets of six channels of DDR4-2666 (ZeRO-Offload, arXiv 2101.06840, table 4; its 4
- * billion in 1.03 s give the same 0.46, its 1 billion in 0.22 s 0.53). A host whose
- * memory nobody stated is taken to be no slower than its link. */
-FORMULA(states_host_rate, (double memory, double link),
-	either(memory > 0, memory *(10 * 30 / 2.57 / 256), link));
+ * billion in 1.03 s give the same 0.46, its 1 billion in 0.22 s 0.53). A job that takes
+ * part of a node has n GPUs' share. A host whose memory nobody stated is taken to be no
+ * slower than its link. */
+FORMULA(states_host_rate, (double memory, double n, double link),
+	either(memory > 0, memory *n *(10 * 30 / 2.57 / 256), link));
 
 /* The chance that a plan fits that takes M bytes of C. Runs that ran out against M / C,
  * in the measured sweeps: 0 of 1567 below 0.7, 10 of 220 to 0.9, 21 of 85 to 1, 72 of

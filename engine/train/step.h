@@ -221,7 +221,7 @@ void step_host(const struct step *step, struct estimate *out);
 /* Of the GPUs of the fullest node, the shares of the stages on it, from `first` on. */
 int step_host_shares(const struct step *step, const struct stage_memory *stage,
 		     int *first, double *share);
-/* What of a host's memory may be taken; 0 = not known. */
+/* Of a GPU; 0 = not known. */
 double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);

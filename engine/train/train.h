@@ -21,6 +21,9 @@ void train_figures(const struct scenario *scenario, struct estimate *out);
 bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
 		  int size);
 
+/* Host memory for what a rank of the stage has there. */
+double train_host_bytes(const struct stage_memory *held);
+
 /* What an estimate of training remarks beside the legality rules; NULL beyond the
  * last. */
 const struct rule *train_note(int index);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/serve/serve.h"
+#include "engine/train/train.h"
 #include "tui/view.h"
 
 static bool serves(const struct explorer *explorer)
@@ -125,7 +126,7 @@ static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 static void say_host(const struct estimate *e, const struct stage_memory *m, char *out,
 		     size_t size)
 {
-	double bytes = m->host_optimizer_bytes + m->host_activations_bytes;
+	double bytes = train_host_bytes(m);
 	char sent[32], room[32] = "an unknown size";
 
 	if (bytes <= 0)
