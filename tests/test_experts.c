@@ -284,6 +284,40 @@ static void test_wide_combines_are_slow(void **state)
 		     find(&s, "combine")->input_grad_seconds, 1e-12);
 }
 
+/* Over two racks tokens still come together on NVLink in each: the way back of a rank's
+ * tokens is no quicker than in one rack, whose ranks get nearly as many copies. */
+static void test_wide_combines_are_slow_over_two_racks(void **state)
+{
+	double once[2], back[2];
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	for (int racks = 1; racks <= 2; racks++) {
+		if (!scenario_blank(&s, "qwen3-235b-a22b", "gb200-nvl72", "generic",
+				    &error))
+			fail_msg("%s", error.text);
+		s.cluster.gpus = 128;
+		s.plan.ep = 64 * racks;
+		case_set(&s, "moe_dispatcher", "hybridep");
+		once[racks - 1] = find(&s, "combine")->forward_seconds;
+		case_set(&s, "moe_dispatcher", "deepep");
+		back[racks - 1] = find(&s, "combine")->forward_seconds;
+		assert_close(find(&s, "dispatch")->input_grad_seconds, back[racks - 1],
+			     1e-12);
+	}
+	assert_true(back[1] > 2 * once[0]);
+	assert_true(back[1] > back[0]);
+	/* a domain of eight is narrow however many there are */
+	if (!scenario_blank(&s, "qwen3-235b-a22b", "dgx-h100", "generic", &error))
+		fail_msg("%s", error.text);
+	s.cluster.gpus = 64;
+	s.plan.ep = 64;
+	case_set(&s, "moe_dispatcher", "deepep");
+	assert_close(find(&s, "combine")->forward_seconds,
+		     find(&s, "combine")->input_grad_seconds, 1e-12);
+}
+
 /* A gate and what it gates, 16 bytes forward and 30 backward; the joined halves are
  * saved beside the GEMM's output. Experts that are launched one by one launch both of
  * their GEMMs so. */
@@ -328,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_grouped_gemms_take_as_long_as_measured),
 		cmocka_unit_test(test_biases_of_experts_are_added_op_by_op),
 		cmocka_unit_test(test_wide_combines_are_slow),
+		cmocka_unit_test(test_wide_combines_are_slow_over_two_racks),
 		cmocka_unit_test(test_fused_dispatchers_send_a_token_to_a_rank_once),
 		cmocka_unit_test(test_gates_are_clamped_op_by_op),
 	};

@@ -408,14 +408,23 @@ static void check_moved(const struct graph_operator *op)
 		     roofline_seconds(&memory, 0, op->backward_bytes), 1e-12);
 }
 
-/* DeepEP's way back from experts falls behind beyond 16 ranks of a domain. */
+/* DeepEP's way back from experts falls behind beyond 16 ranks of a domain; over several
+ * only what goes round inside each. */
 static void check_call(const struct graph_operator *op)
 {
-	bool slow = s.plan.moe_dispatcher == DISPATCH_DEEPEP && mesh.ep > 16 &&
-		    mesh.ep_group.link == LINK_DOMAIN;
+	bool slow = s.plan.moe_dispatcher == DISPATCH_DEEPEP &&
+		    mesh.ep_group.per_domain > 16;
 	bool out = strcmp(op->name, "dispatch") == 0;
 	bool back = strcmp(op->name, "combine") == 0;
 
+	if (slow && (out || back) && mesh.ep_group.link != LINK_DOMAIN) {
+		double there = out ? op->forward_seconds : op->input_grad_seconds;
+		double other = out ? op->input_grad_seconds : op->forward_seconds;
+
+		assert_close(there, op->call_seconds, 1e-12);
+		assert_true(other >= there && other <= 2.4 * there * (1 + 1e-12));
+		return;
+	}
 	assert_close(op->forward_seconds,
 		     op->call_seconds * op->forward_calls * (back && slow ? 2.4 : 1),
 		     1e-12);

@@ -82,13 +82,22 @@ static double sent_copies(const struct graph_context *c, const struct routing *r
 static const double wide_combine = 2.4;
 static const int64_t wide_ranks = 16;
 
-static double combine_share(const struct graph_context *c)
+/* Of so many bytes of a rank, where the way there takes `there`. What goes round inside
+ * a domain goes beside what crosses its border, and is as slow as in a group that ends
+ * there. */
+static double combine_seconds(const struct graph_context *c, double bytes, double there)
 {
 	const struct group *ep = &c->mesh->ep_group;
-	bool wide = c->scenario->plan.moe_dispatcher == DISPATCH_DEEPEP &&
-		    ep->link == LINK_DOMAIN && ep->ranks > wide_ranks;
+	struct group inside = *ep;
+	struct collective cost;
 
-	return wide ? wide_combine : 1;
+	if (c->scenario->plan.moe_dispatcher != DISPATCH_DEEPEP ||
+	    ep->per_domain <= wide_ranks)
+		return there;
+	inside.ranks = ep->per_domain;
+	inside.link = LINK_DOMAIN;
+	collective_dispatch(&c->fabric, &inside, EXCHANGE_ONCE, bytes, 0, &cost);
+	return larger(there, wide_combine * cost.seconds);
 }
 
 static void exchange(const struct graph_context *c, struct graph *graph,
@@ -100,6 +109,7 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 	bool in = name[0] == 'd';
 	struct graph_operator *op;
 	struct collective cost;
+	double back;
 
 	if (ep->ranks < 2)
 		return;
@@ -120,8 +130,9 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 	op->sent_bytes = cost.sent_bytes * r->sent / r->busy;
 	op->network_bytes = cost.network_bytes * r->sent / r->busy;
 	/* gradients of what is combined are dispatched, and the other way round */
-	op->forward_seconds = cost.seconds * (in ? 1 : combine_share(c));
-	op->input_grad_seconds = cost.seconds * (in ? combine_share(c) : 1);
+	back = combine_seconds(c, r->busy * token_bytes * copies, cost.seconds);
+	op->forward_seconds = in ? cost.seconds : back;
+	op->input_grad_seconds = in ? back : cost.seconds;
 	op->overlaps = c->scenario->plan.ep_overlap;
 	op->modules = 1u << MODULE_MOE;
 }
