@@ -295,7 +295,7 @@ static void test_torus_by_hand(void **state)
 		{ ALGORITHM_SEND, COLLECTIVE_SEND, 1.728, 11931.465 },
 	};
 	struct group four = members(4, 4), all = members(64, 64);
-	struct group pods = members(128, 64);
+	struct group pods = members(128, 64), first = members(2, 2), second = first;
 	struct cluster cluster;
 	struct fabric fabric;
 	struct collective cost;
@@ -306,6 +306,14 @@ static void test_torus_by_hand(void **state)
 	cluster.torus_axes = 3;
 	CHECK(&cluster, &four, axis);
 	CHECK(&cluster, &all, cube);
+	/* Of 0 - 1 - 2 - 3 - 0 two neighbours have a line of the axis, and 0 and 2 both
+	 * ways, which 1 and 3 use too. */
+	fabric = carrier(&cluster);
+	assert_true(by(&fabric, &first, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 / 2 / 90e9, 1e-3);
+	second.stride = 2;
+	assert_true(by(&fabric, &second, AG, GiB1, ALGORITHM_TORUS, &cost));
+	assert_close(cost.seconds, GiB1 / 2 / 90e9, 1e-3);
 	/* a switch's algorithms don't know a torus's links */
 	fabric = carrier(&cluster);
 	assert_false(by(&fabric, &all, AR, KiB64, ALGORITHM_TWO_SHOT, &cost));
@@ -734,7 +742,7 @@ static void count_axes(int axes, int64_t ranks, int64_t stride, struct call *out
 	*out = (struct call){ .D = 1 };
 	for (int64_t axis = 0, below = 1; axis < axes; axis++, below *= side) {
 		bool there[4096] = { false }, ring;
-		int64_t along = 0, end = 0;
+		int64_t along = 0, end = 0, apart = 0;
 
 		for (int64_t i = 0; i < ranks; i++) {
 			int64_t at = i * stride / below % side;
@@ -742,13 +750,18 @@ static void count_axes(int axes, int64_t ranks, int64_t stride, struct call *out
 			along += !there[at];
 			there[at] = true;
 		}
+		/* to the next member, over lines of the groups that begin between */
+		for (int64_t at = 1; at < side && apart == 0; at++)
+			apart = there[at] ? at : 0;
 		/* a ring where the group, or those inside its stride, go all round */
 		for (int64_t i = 0; i < ranks * stride; i++)
 			end = i / below % side > end ? i / below % side : end;
 		ring = (end + 1) % (axes > 2 ? 4 : side) == 0 || ranks * stride == 4096;
-		out->H += (double)(ring ? along / 2 : along - 1);
-		out->U += along > 1 ? ring ? 1 : 0.5 : 0;
-		out->D = fmax(out->D, (double)(ring || along < 2 ? along : 2 * along));
+		if (along < 2)
+			continue;
+		out->H += (double)(apart * (ring ? along / 2 : along - 1));
+		out->U += (ring ? 1 : 0.5) / (double)apart;
+		out->D = fmax(out->D, (double)(apart * (ring ? along : 2 * along)));
 	}
 }
 

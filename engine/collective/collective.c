@@ -59,13 +59,16 @@ static double side_of(int axes, double chips)
 	return side;
 }
 
-/* Along one axis a ring has two ways, a line one, and from its end all hops. */
-static void lie_along(double along, bool ring, struct call *out)
+/* Along one axis a ring has two ways, a line one, and from its end all hops. Between
+ * two members lie those of all groups inside the stride: so many hops, and so many
+ * groups that send over each line. */
+static void lie_along(double along, double apart, bool ring, struct call *out)
 {
-	out->H += ring ? floor(along / 2) : along - 1;
-	if (along > 1)
-		out->U += ring ? 1 : 0.5;
-	out->D = larger(out->D, ring || along < 2 ? along : 2 * along);
+	if (along < 2)
+		return;
+	out->H += apart * (ring ? floor(along / 2) : along - 1);
+	out->U += (ring ? 1 : 0.5) / apart;
+	out->D = larger(out->D, apart * (ring ? along : 2 * along));
 }
 
 /* Ranks of the group along each axis of a torus of blocks: 4 x 4 x 4 where there are
@@ -91,7 +94,8 @@ static void lay_on_axes(const struct fabric *fabric, const struct group *group,
 
 		before = ceil(before / filled);
 		ranks = ceil(ranks / along);
-		lie_along(along, closes(out, chips, reach, filled * along, side), out);
+		lie_along(along, filled,
+			  closes(out, chips, reach, filled * along, side), out);
 	}
 }
 

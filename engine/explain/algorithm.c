@@ -250,7 +250,9 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	own(a, out, "f", "2 there and back, 1 one way", "ways");
 	own(a, out, "s", "1 where the domain's switch adds up", "switch_adds");
 	own(a, out, "A", "axes of the torus, at least 1", "axes");
-	own(a, out, "U", "axes that the group lies along, a line half", "used_axes");
+	own(a, out, "U",
+	    "axes that the group lies along, a line half, shared with those between",
+	    "used_axes");
 	own(a, out, "H", "hops along these to the farthest", "axis_hops");
 	own(a, out, "D", "ranks along the longest, of a line twice", "longest_axis");
 	own(a, out, "spare", "lines of a rank over those that carry this",
