@@ -259,8 +259,8 @@ static const struct effect rows[] = {
 	{ DENSE, "lora_rank=16", "frozen_format", "wide", "nf4", "compute_seconds",
 	  RISES, "each product's weights are written out in 16 bits first" },
 	{ DENSE, "lora_rank=16 recompute=none", "lora_targets", "all", "attention",
-	  "activations_bytes", ADDS(-80 * (8192 + 28672) * PART),
-	  "the MLP's inputs need not be kept" },
+	  "activations_bytes", ADDS(-80 * (8192 * 8 + 28672) * PART),
+	  "the MLP's inputs need not be kept, the first gathered from 8 ranks" },
 	{ DENSE, "lora_rank=16", "lora_targets", "all", "attention", "gradients_bytes",
 	  IS((8192 + 10240 / 8 + 8192 / 8 + 8192.0) /
 	     (8192 + 10240 / 8 + 8192 / 8 + 8192.0 + 8192 + 57344 / 8 + 28672 / 8 +

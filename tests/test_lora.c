@@ -373,6 +373,71 @@ static void test_what_ranks_send_for_adapters(void **state)
 	assert_close(bytes[1], thin + 2 * wide, 1e-12);
 }
 
+/* Bytes of the collectives of that name backward, and kept of those forward. */
+static double gathers(bool splits, int targets, double *kept)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct mesh mesh;
+	struct scenario s;
+	double again = 0;
+
+	small(&s, 16);
+	s.stack.splits_adapters = splits;
+	s.plan.tp = 4;
+	s.plan.sp = true;
+	s.plan.lora_targets = targets;
+	draw(&s, &context, &graph, &mesh);
+	*kept = 0;
+	for (int i = 0; i < graph.count; i++) {
+		const struct graph_operator *op = &graph.item[i];
+
+		if (op->kind != OPERATOR_COLLECTIVE)
+			continue;
+		*kept += op->kept_bytes;
+		if (strcmp(op->name, "input again") == 0)
+			again += op->backward_calls * op->payload_bytes;
+	}
+	return again;
+}
+
+/* Megatron's adapters keep the gathered input that they are handed; beside others it is
+ * gathered again, and for frozen matrices without one it is not needed again. */
+static void test_adapters_keep_what_was_gathered(void **state)
+{
+	const double wide = 4096.0 * 4096 * 2;
+	double kept;
+
+	(void)state;
+	assert_true(gathers(true, LORA_ALL, &kept) == 0);
+	assert_close(kept, 2 * wide * 3 / 4, 1e-12);
+	assert_true(gathers(true, LORA_ATTENTION, &kept) == 0);
+	assert_close(kept, wide * 3 / 4, 1e-12);
+	assert_close(gathers(false, LORA_ALL, &kept), 2 * wide, 1e-12);
+	assert_true(kept == 0);
+	assert_close(gathers(false, LORA_ATTENTION, &kept), wide, 1e-12);
+}
+
+/* A product in fp8 keeps its input in fp8; an adapter beside a frozen one computes in
+ * 16 bits. */
+static void test_adapters_keep_16_bits(void **state)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct mesh mesh;
+	struct scenario s;
+
+	(void)state;
+	small(&s, 16);
+	s.stack.saves_fp8_inputs = true;
+	s.plan.precision = PRECISION_FP8;
+	draw(&s, &context, &graph, &mesh);
+	assert_close(graph.item[0].saved_bytes, context.norm_tokens * 4096 * 2, 1e-12);
+	s.plan.lora_rank = 0;
+	draw(&s, &context, &graph, &mesh);
+	assert_close(graph.item[0].saved_bytes, context.norm_tokens * 4096, 1e-12);
+}
+
 /* Each rank more adds as much as the one before, from the first on: to what is held of
  * weights, gradients, optimizer and activations, of dense layers and of experts. */
 static void test_adapters_grow_with_their_rank(void **state)
@@ -428,6 +493,8 @@ int main(void)
 		cmocka_unit_test(test_the_frozen_table_has_no_backward),
 		cmocka_unit_test(test_what_an_adapter_moves),
 		cmocka_unit_test(test_what_ranks_send_for_adapters),
+		cmocka_unit_test(test_adapters_keep_what_was_gathered),
+		cmocka_unit_test(test_adapters_keep_16_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,9 +112,12 @@ static void adapt(const struct graph_context *c, struct graph_operator *op)
 	op->weight_grad_seconds += op->adapter_weight_bytes * per_byte;
 }
 
+/* A frozen product keeps no input, its adapter the 16 bits that it is handed. */
 double graph_saved_width(const struct graph_context *c)
 {
-	return c->frozen && c->adapter_rank <= 0 ? 0 : c->input_width;
+	if (!c->frozen)
+		return c->input_width;
+	return c->adapter_rank > 0 ? c->width : 0;
 }
 
 struct graph_context graph_frozen(const struct graph_context *c)
@@ -315,6 +318,14 @@ static double hidden_bytes(const struct graph_context *c)
 	return c->tokens * (double)c->scenario->model.hidden * c->width;
 }
 
+/* Megatron's adapters know no sequence parallelism: what they are handed is gathered,
+ * and waits for their backward so (Megatron-Bridge, peft/utils.py:
+ * sequence_parallel_input_regather, which is off, would gather it again). */
+static bool adapters_keep(const struct graph_context *c)
+{
+	return c->frozen && c->adapter_rank > 0 && c->scenario->stack.splits_adapters;
+}
+
 /* Parts of an input that SP gathered which wait for the backward. A pipeline's stages
  * wait for one another's shapes, so that a host is not far ahead of its accelerator; on
  * its own it is a pass ahead, and what its communication stream has not let go of
@@ -324,6 +335,8 @@ static double gathered_parts(const struct graph_context *c)
 	double ranks = (double)c->mesh->tp_group.ranks;
 	double parts = c->scenario->stack.saved_gather_shards;
 
+	if (adapters_keep(c))
+		return ranks;
 	return parts > 1 && c->scenario->plan.pp == 1 ? ranks : lesser(parts, ranks);
 }
 
@@ -354,17 +367,20 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 		return;
 	}
 	/* the backward gathers the input again beside the input gradient's GEMM: its
-	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2) */
+	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2). Frozen weights
+	 * have no gradient that would need it. */
 	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp, bytes,
 			      calls, 0);
 	/* the norm's output is one part of what it gathered */
 	shards = gathered_parts(c);
 	if (op && shards > 1)
 		op->kept_bytes = (shards - 1) * bytes / (double)tp->ranks;
-	op = graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
-			      tp, bytes, 0, calls);
-	if (op)
-		op->overlaps = true;
+	if (!c->frozen || (c->adapter_rank > 0 && !adapters_keep(c))) {
+		op = graph_collective(c, graph, "input again", DIM_TP,
+				      COLLECTIVE_ALL_GATHER, tp, bytes, 0, calls);
+		if (op)
+			op->overlaps = true;
+	}
 	op = graph_collective(c, graph, "input gradient", DIM_TP,
 			      COLLECTIVE_REDUCE_SCATTER, tp, bytes, 0, calls);
 	if (op)
