@@ -200,6 +200,82 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 	shows("llama3.1-70b-4-h100-serve", "ph", 80, 24, both);
 }
 
+/* Where a group lies and over what it goes stands there whole, at 80 columns too. */
+static void test_no_link_is_cut(void **state)
+{
+	static const char *const torus[] = {
+		"S: all; in a box ICI torus, between data centre\n",
+		"t TP  12 in one domain: ICI torus ",
+		"d DP  512, 256 per domain: data centre ", NULL
+	};
+	static const char *const domain[] = { "DP  64 in one domain: NVLink 5 ", NULL };
+
+	(void)state;
+	shows("palm-540b-6144-tpuv4", "6", 80, 24, torus);
+	shows("deepseek-v3-256-gb200", "6", 80, 24, domain);
+}
+
+/* The strip names the best value: by its sign where that is in sight. */
+static void test_the_strip_says_which_value_is_best(void **state)
+{
+	static const char *const near[] = {
+		"tok/s/GPU at each value of TP tensor, * the best\n", NULL
+	};
+	static const char *const far[] = {
+		"tok/s/GPU at each value of micro-batch, best 2 -", NULL
+	};
+	static const char *const narrow[] = {
+		"- tok/s/GPU at each global batch, best 12288 --\n", NULL
+	};
+	static const char *const run[] = {
+		"- time of the run at each value of training run --\n", NULL
+	};
+
+	(void)state;
+	shows(NULL, "", 80, 24, near);
+	shows(NULL, "/mbs\n=64\n", 80, 24, far);
+	shows(NULL, "/gbs\n", 80, 24, narrow);
+	/* of the fewest tokens nobody asks */
+	shows(NULL, "/training run\n", 80, 24, run);
+}
+
+/* At 80 columns too the last line has all that plays a step. */
+static void test_a_narrow_line_keeps_what_plays(void **state)
+{
+	static const char *const knobs[] = { "a play ., step () speed +- zoom q quit",
+					     NULL };
+	static const char *const view[] = {
+		"a play ., step () speed +- zoom S critical Enter why q quit", NULL
+	};
+	static const char *const other[] = { "= type Enter list i what Tab numbers",
+					     NULL };
+
+	(void)state;
+	shows(NULL, "3", 80, 24, knobs);
+	shows(NULL, "3\t", 80, 24, view);
+	shows(NULL, "4", 80, 24, other);
+}
+
+/* Names so long that they leave columns no room: what those would say stands below, of
+ * the plan under the cursor. */
+static void test_rates_of_servers_with_long_names(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "deepseek-v3-352-h800-serve", 80, 24);
+	s.patient = true;
+	stage_type(&s, "s");
+	stage_shows(&s, " req/s $");
+	stage_shows(&s, "published: not measured on sglang~\n");
+	stage_close(&s);
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 80, 24);
+	s.patient = true;
+	stage_type(&s, "s");
+	stage_shows(&s, "plan 1: 8.88 req/s TP tensor 2, PP pipeline 2");
+	stage_close(&s);
+}
+
 /* Two views side by side leave each less: what would be cut is said shorter or not. */
 static void test_side_by_side_nothing_is_cut(void **state)
 {
@@ -291,6 +367,10 @@ int main(void)
 		cmocka_unit_test(test_a_mend_that_does_not_fit_is_no_good_news),
 		cmocka_unit_test(test_traffic_has_its_key),
 		cmocka_unit_test(test_no_headline_of_a_picture_is_cut),
+		cmocka_unit_test(test_no_link_is_cut),
+		cmocka_unit_test(test_the_strip_says_which_value_is_best),
+		cmocka_unit_test(test_a_narrow_line_keeps_what_plays),
+		cmocka_unit_test(test_rates_of_servers_with_long_names),
 		cmocka_unit_test(test_side_by_side_nothing_is_cut),
 		cmocka_unit_test(test_two_plans_show_all_their_stages),
 		cmocka_unit_test(test_a_frame_is_drawn_with_lines),

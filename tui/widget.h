@@ -83,6 +83,9 @@ struct strip_item {
  * `present` is emphasised and always visible; arrows show that there are more. */
 void widget_strip(struct canvas *canvas, struct rect rect,
 		  const struct strip_item *item, int count, int present);
+/* Whether an item of the strip drawn like this is in sight. */
+bool strip_shows(struct rect rect, const struct strip_item *item, int count,
+		 int present, int index);
 /* The item at a column of the strip drawn like this, or -1. */
 int strip_item_at(struct rect rect, const struct strip_item *item, int count,
 		  int present, int x);

@@ -51,7 +51,14 @@ static const char *or_none(const char *text)
 	return text ? text : "";
 }
 
-static const char *of_row(const struct explorer *explorer)
+/* A narrow line keeps what plays a step, which only this view has. */
+static bool gives_way(const struct explorer *explorer, int width)
+{
+	return explorer->view == VIEW_TIMELINE && width < 100 &&
+	       explorer->scenario.plan.mode == MODE_TRAINING;
+}
+
+static const char *of_row(const struct explorer *explorer, int width)
 {
 	struct knob_row rows[MAX_ROWS];
 	int count = knob_rows(explorer, rows);
@@ -67,6 +74,8 @@ static const char *of_row(const struct explorer *explorer)
 	case ROW_KNOB:
 		return knob_table[rows[explorer->row].knob].type >= KNOB_SET
 			       ? "= type|\u2191\u2193 knob|i what"
+		       : gives_way(explorer, width)
+			       ? "\u2190\u2192 value|\u2191\u2193 knob|Enter list"
 			       : "\u2190\u2192 value|\u2191\u2193 knob|= type|"
 				 "Enter list|i what";
 	default: return "Enter list|\u2191\u2193 knob";
@@ -116,7 +125,7 @@ static void hints(const struct explorer *explorer, int width, char *out, size_t 
 		snprintf(out, size,
 			 "%s|Tab %s|%sp pin|u undo|o open|/ find|s search|w write|"
 			 "e export",
-			 of_row(explorer), layer ? "text" : "numbers",
+			 of_row(explorer, width), layer ? "text" : "numbers",
 			 or_none(from_knobs[explorer->view][serves]));
 	else
 		snprintf(out, size, "%s%s|Tab knobs|][ view|p pin|u undo|o open|/ find",

@@ -281,6 +281,44 @@ static const char *strip_title(const struct whatif *strip)
 						  : strip->metric->label;
 }
 
+/* Which value is the best; -1: none fits. */
+static int best_item(const struct whatif *strip)
+{
+	int best = -1;
+
+	for (int i = 0; i < strip->count; i++)
+		if (strip->item[i].legal && strip->item[i].fits &&
+		    (best < 0 ||
+		     worth(strip, &strip->item[i]) > worth(strip, &strip->item[best])))
+			best = i;
+	return best;
+}
+
+/* What stands over the strip, as much of it as there is room for: the sign of the best
+ * value, and where that is scrolled out which one it is; that few tokens take little
+ * time nobody asks. */
+static void draw_strip_title(struct page *p, const struct strip_item *item, int best,
+			     bool in_sight)
+{
+	static const char *const of[] = { " at each value of ", " at each ", NULL };
+	const char *what = strip_title(&p->explorer->strip);
+	int group = knob_table[p->explorer->strip_knob].group;
+	char title[160], label[64], key[64] = "";
+
+	text_squeeze(knob_table[p->explorer->strip_knob].label, label, sizeof label);
+	if (best >= 0 && in_sight)
+		snprintf(key, sizeof key, ", \u25cf the best");
+	else if (best >= 0 && group != GROUP_RUN)
+		snprintf(key, sizeof key, ", best %s", item[best].label);
+	for (int i = 0; i < 3; i++) {
+		snprintf(title, sizeof title, "%s%s%s%s", what, of[i] ? of[i] : "",
+			 of[i] ? label : "", key);
+		if (text_width(title) + 2 <= p->rect.width)
+			break;
+	}
+	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width, title);
+}
+
 void page_strip(struct page *p, int rows)
 {
 	const struct explorer *explorer = p->explorer;
@@ -288,22 +326,21 @@ void page_strip(struct page *p, int rows)
 	struct strip_item item[MAX_VALUES];
 	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 1 };
 	double best = -INFINITY, most = 0;
-	char title[128], label[64];
+	int best_of = best_item(strip);
 
 	if (course_hides(explorer) || explorer->strip_knob < 0 || strip->count == 0 ||
 	    rows < 3)
 		return;
-	text_squeeze(knob_table[explorer->strip_knob].label, label, sizeof label);
-	snprintf(title, sizeof title, "%s at each value of %s, \u25cf the best",
-		 strip_title(strip), label);
-	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width, title);
 	for (int i = 0; i < strip->count; i++)
-		if (strip->item[i].legal && strip->item[i].fits) {
-			best = fmax(best, worth(strip, &strip->item[i]));
+		if (strip->item[i].legal && strip->item[i].fits)
 			most = fmax(most, strip->item[i].moved);
-		}
+	if (best_of >= 0)
+		best = worth(strip, &strip->item[best_of]);
 	for (int i = 0; i < strip->count; i++)
 		strip_item(explorer, i, best, most, &item[i]);
+	draw_strip_title(p, item, best_of,
+			 best_of >= 0 && strip_shows(rect, item, strip->count,
+						     strip->present, best_of));
 	widget_strip(p->canvas, rect, item, strip->count, strip->present);
 	if (p->canvas->spots)
 		p->canvas->spots->strip =

@@ -291,7 +291,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 
 /* --- the table --- */
 
-static int longest_name(const struct search *search)
+int search_longest_name(const struct search *search)
 {
 	int longest = 0;
 
@@ -321,7 +321,7 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 			       .cell = cell };
 
 	if (search)
-		table.grown = longest_name(search);
+		table.grown = search_longest_name(search);
 	search_fit_columns(explorer, fitting, rect.width, table.grown);
 	draw_head(explorer, canvas, rect);
 	if (!search || search->trouble[0] != '\0')

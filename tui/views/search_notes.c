@@ -349,6 +349,7 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	struct doubts doubts;
 	struct scenario s;
 	char text[256];
+	int end = x + width;
 
 	if (!chosen)
 		return;
@@ -361,7 +362,7 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	trust_text(&s, &doubts, text, sizeof text);
 	x += canvas_format(canvas, x, y, width, ROLE_WARNING,
 			   "%s: ", trust_word(doubts.level));
-	canvas_text(canvas, x, y, width, ROLE_LABEL, text);
+	canvas_phrase(canvas, x, y, end - x, ROLE_LABEL, text);
 }
 
 static bool leaves_out(const struct explorer *explorer)
@@ -383,13 +384,33 @@ static void draw_left_out(const struct explorer *explorer, struct canvas *canvas
 					  : "left out: / activation_offload=0,0.5,1");
 }
 
+/* What the table of servers has no columns for beside long names: "2.06 req/s $1.61/M "
+ * of tokens. */
+static void rates_text(const struct explorer *explorer, int width,
+		       const struct planner_found *chosen, char *out, size_t size)
+{
+	struct table_column column[COLUMNS];
+	int used = 0;
+
+	out[0] = '\0';
+	if (explorer->scenario.plan.mode != MODE_INFERENCE || width >= 60)
+		return;
+	search_fit_columns(explorer, column, width,
+			   search_longest_name(explorer->search));
+	if (column[COLUMN_REQUESTS].priority > 0)
+		used = snprintf(out, size, "%.3g req/s ", chosen->requests_per_second);
+	if (column[COLUMN_DOLLARS].priority > 0)
+		snprintf(out + used, size - (size_t)used, "$%.3g/M ",
+			 chosen->dollars_per_million_tokens);
+}
+
 /* The plan under the cursor by the whole names of its knobs. */
 static void draw_plain_name(const struct explorer *explorer, struct canvas *canvas,
 			    int x, int y, int width)
 {
 	const struct planner_found *chosen = search_chosen(explorer);
 	struct scenario s;
-	char text[512], name[24];
+	char text[512], name[24], rates[48];
 	int used;
 
 	if (!chosen)
@@ -398,6 +419,8 @@ static void draw_plain_name(const struct explorer *explorer, struct canvas *canv
 	planner_plain_name(&explorer->search->problem, &s, text, sizeof text);
 	search_plan_name(explorer->search, chosen, name, sizeof name);
 	used = canvas_format(canvas, x, y, width, ROLE_LABEL, "%s: ", name);
+	rates_text(explorer, width, chosen, rates, sizeof rates);
+	used += canvas_text(canvas, x + used, y, width - used, ROLE_VALUE, rates);
 	canvas_phrase(canvas, x + used, y, width - used, ROLE_VALUE, text);
 }
 

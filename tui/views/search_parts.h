@@ -38,5 +38,7 @@ enum column {
 };
 void search_fit_columns(const struct explorer *explorer,
 			struct table_column column[COLUMNS], int width, int name);
+/* The columns that the longest name takes. */
+int search_longest_name(const struct search *search);
 
 #endif

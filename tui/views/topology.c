@@ -337,6 +337,10 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 			 layout->pools > 1 ? "; F f prefill" : "",
 			 link[LINK_DOMAIN].name, between[0] ? ", between " : "",
 			 between);
+	if (text_width(text) > rect.width)
+		snprintf(text, sizeof text, "S: %s; in a box %s%s%s", shown,
+			 link[LINK_DOMAIN].name, between[0] ? ", between " : "",
+			 between);
 	canvas_phrase(canvas, rect.x, rect.y, rect.width, ROLE_LABEL, text);
 }
 

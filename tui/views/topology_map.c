@@ -338,13 +338,35 @@ static void group_text(const struct explorer *explorer, const struct layout *lay
 		 where, link[g->link].name);
 }
 
+/* Columns for the bytes of a group and their bar: two fifths, less where the words of
+ * one would be cut. */
+static int bytes_room(const struct explorer *explorer, const struct layout *layout,
+		      int width)
+{
+	enum { LEAST = 12 };
+	int room = width * 2 / 5;
+
+	for (int i = 0; i < DRAWN_DIMENSIONS; i++) {
+		enum dimension d = topology_order[i];
+		char text[256];
+
+		if (!topology_in_use(&layout->mesh, d))
+			continue;
+		group_text(explorer, layout, d, true, text, sizeof text);
+		if (room > width - 2 - text_width(text))
+			room = width - 2 - text_width(text);
+	}
+	return room < LEAST ? LEAST : room;
+}
+
 /* A group in words, what goes over it at scale, and the ring. */
 static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect, const struct layout *layout, enum dimension d)
 {
 	double bytes = explorer->estimate.cost[d].bytes, most = most_bytes(explorer);
 	bool chosen = topology_choice(explorer) == (int)d;
-	int room = rect.width * 2 / 5, used;
+	int room = bytes_room(explorer, layout, rect.width), used;
+	int figures = room < rect.width * 2 / 5 ? 8 : 9;
 	char text[256] = "", amount[32];
 
 	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
@@ -355,10 +377,11 @@ static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 	canvas_phrase(canvas, rect.x + 2, rect.y, rect.width - room - 2,
 		      chosen ? ROLE_VALUE : ROLE_LABEL, text);
 	form_text(FORM_TRAFFIC, bytes, amount, sizeof amount);
-	canvas_right(canvas, rect.x + rect.width - room, rect.y, 9, ROLE_VALUE, amount);
+	canvas_right(canvas, rect.x + rect.width - room, rect.y, figures, ROLE_VALUE,
+		     amount);
 	if (bytes > 0 && most > 0)
-		widget_bar(canvas, rect.x + rect.width - room + 10, rect.y, room - 11,
-			   bytes / most, dimension_role(d));
+		widget_bar(canvas, rect.x + rect.width - room + figures + 1, rect.y,
+			   room - figures - 2, bytes / most, dimension_role(d));
 	ring_text(canvas, layout, d, topology_chosen(explorer), rect.width - 12, text,
 		  sizeof text);
 	used = canvas_text(canvas, rect.x + 8, rect.y + 1, rect.width - 9, ROLE_LABEL,

@@ -89,6 +89,14 @@ void widget_strip(struct canvas *canvas, struct rect rect,
 	canvas_clip(canvas, before);
 }
 
+bool strip_shows(struct rect rect, const struct strip_item *item, int count,
+		 int present, int index)
+{
+	struct layout layout = layout_of(rect, item, count, present);
+
+	return index >= layout.first && index < layout.last;
+}
+
 int strip_item_at(struct rect rect, const struct strip_item *item, int count,
 		  int present, int x)
 {
