@@ -82,9 +82,9 @@ static void test_stages_have_their_key(void **state)
 static void test_the_timeline_names_what_is_held(void **state)
 {
 	static const char *const narrow[] = {
-		": activations ^ 41.9 GiB at 584 ms, stage 0", NULL
+		"# activations ^ 41.9 GiB at 584 ms, stage 0", NULL
 	};
-	static const char *const wide[] = { ": activations held ^ their most: 41.9 GiB "
+	static const char *const wide[] = { "# activations held ^ their most: 41.9 GiB "
 					    "after 584 ms on stage 0",
 					    NULL };
 

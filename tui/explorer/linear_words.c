@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "engine/knob/knob.h"
+#include "engine/trust/trust.h"
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/linear_parts.h"
@@ -124,6 +125,49 @@ static void do_set(struct linear *linear, const char *rest)
 		linear_wonder(linear, rest);
 }
 
+/* One row of the table, by the whole names of its knobs. */
+static void say_plan(struct linear *linear, int row)
+{
+	const struct search *search = linear->explorer->search;
+	int at = search->order[row];
+	const struct planner_found *f = &search->result.top[at];
+	char name[512], memory[32];
+	struct scenario s;
+
+	planner_scenario(&search->problem, f, &s);
+	planner_plain_name(&search->problem, &s, name, sizeof name);
+	form_text(FORM_BYTES, f->memory_bytes, memory, sizeof memory);
+	linear_say(linear, "  %d: %s. %.0f tok/s per GPU, %s, %s.\n", row + 1, name,
+		   f->tokens_per_second_per_gpu, memory,
+		   trust_word((enum trust)search->row[at].trust));
+}
+
+/* Of how many they are the best, and how far the open plan is from them. */
+static void say_found(struct linear *linear)
+{
+	const struct explorer *explorer = linear->explorer;
+	const struct planner_result *result = &explorer->search->result;
+	double best = result->top[0].tokens_per_second_per_gpu;
+	double now = explorer->estimate.tokens_per_second_per_gpu;
+	double goodput = explorer->estimate.serving.goodput;
+	char count[32];
+
+	/* as the search counts it: what keeps the goals */
+	if (goodput > 0)
+		now = goodput / (double)explorer->scenario.cluster.gpus;
+
+	form_text(FORM_COUNT, result->counts.candidates, count, sizeof count);
+	linear_say(linear, "The best of %s plans. ", count);
+	if (!explorer->estimate.feasible)
+		linear_say(linear, "Yours %s.\n",
+			   explorer->estimate.legal ? "does not fit" : "can't run");
+	else if (best > now)
+		linear_say(linear, "The first gives %.1f %% more than yours.\n",
+			   (best / now - 1) * 100);
+	else
+		linear_say(linear, "Yours is as fast.\n");
+}
+
 /* The best plans; "take 2" goes on with the second. */
 static void do_search(struct linear *linear, const char *rest)
 {
@@ -135,16 +179,11 @@ static void do_search(struct linear *linear, const char *rest)
 	explorer_show(explorer, VIEW_SEARCH);
 	while (explorer_idle(explorer) && !search_has_come_to(explorer, SEARCH_ROBUST))
 		;
-	for (int i = 0; explorer->search && i < explorer->search->rows; i++) {
-		int at = explorer->search->order[i];
-		const struct planner_found *f = &explorer->search->result.top[at];
-
-		if (i == MOST_PLANS)
-			break;
-		linear_say(linear, "  %d: %s, %.0f tok/s per GPU\n", i + 1,
-			   explorer->search->row[at].name,
-			   f->tokens_per_second_per_gpu);
-	}
+	if (explorer->search && explorer->search->rows > 0)
+		say_found(linear);
+	for (int i = 0; explorer->search && i < explorer->search->rows; i++)
+		if (i < MOST_PLANS)
+			say_plan(linear, i);
 	if (!explorer->search || explorer->search->rows == 0)
 		linear_say(linear, "no plan fits\n");
 }

@@ -68,8 +68,8 @@ static void draw_range(struct page *p, int x)
 	form_text(FORM_SECONDS, e->step_high_seconds, high, sizeof high);
 	snprintf(text[0], sizeof text[0], "per step, four of five runs in %s to %s",
 		 low, high);
-	snprintf(text[1], sizeof text[1], "per step, 80 %% in %s to %s", low, high);
-	snprintf(text[2], sizeof text[2], "80 %% in %s to %s", low, high);
+	snprintf(text[1], sizeof text[1], "per step, 4 of 5 in %s to %s", low, high);
+	snprintf(text[2], sizeof text[2], "4 of 5 in %s to %s", low, high);
 	if (!(e->step_high_seconds > 0))
 		i = 3;
 	while (i < 3 && text_width(text[i]) > room)

@@ -292,7 +292,7 @@ static void draw_title(struct canvas *canvas, struct rect rect,
 	form_text(FORM_BYTES, s->peak_bytes, peak, sizeof peak);
 	form_text(FORM_SECONDS, s->peak_seconds, when, sizeof when);
 	form_text(FORM_BYTES, s->resident_bytes, rest, sizeof rest);
-	widget_key(canvas, x, rect.y, ROLE_ACTIVATIONS);
+	widget_level(canvas, x, rect.y, 1, ROLE_ACTIVATIONS);
 	x += 2 + canvas_text(canvas, x + 2, rect.y, end - x - 2, ROLE_LABEL,
 			     rect.width > 60 ? "activations held" : "activations");
 	canvas_put(canvas, x + 1, rect.y, canvas_glyph(canvas, GLYPH_UP), ROLE_BAD);
