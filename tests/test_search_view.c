@@ -98,6 +98,36 @@ static void test_rows_are_sorted(void **state)
 	stage_close(&s);
 }
 
+/* Nobody has to know which pane has the focus to ask for plans. */
+static void test_a_filter_is_taken_from_the_knobs_too(void **state)
+{
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	stage_type(&s, "\t/tp=4 pp=1..2");
+	stage_shows(&s, "plans with these values: Enter shows them");
+	stage_type(&s, "\n");
+	stage_shows(&s, "with tp=4 pp=1..2");
+	assert_int_equal(s.explorer.pane, PANE_VIEW);
+	/* what has a name is found as ever, and in no other view is there such a table
+	 */
+	stage_type(&s, "\t/gbs\n");
+	assert_int_equal(s.explorer.pane, PANE_KNOBS);
+	stage_type(&s, "1/tp=4");
+	stage_shows(&s, "nothing goes by that name");
+	stage_type(&s, "\33");
+	stage_close(&s);
+}
+
+/* Nor does the line that is typed into end within a word, on a narrow screen too. */
+static void test_the_line_of_the_filter_is_not_cut(void **state)
+{
+	(void)state;
+	open_search("llama3-8b-8-h100", 80, 24);
+	stage_type(&s, "/");
+	stage_shows(&s, "as tp=4,8 pp=1..4 bal !full\u2026\n");
+	stage_close(&s);
+}
+
 static void test_rows_are_filtered(void **state)
 {
 	const struct search *search;
@@ -368,6 +398,8 @@ int main(void)
 		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),
 		cmocka_unit_test(test_rows_are_sorted),
 		cmocka_unit_test(test_rows_are_filtered),
+		cmocka_unit_test(test_a_filter_is_taken_from_the_knobs_too),
+		cmocka_unit_test(test_the_line_of_the_filter_is_not_cut),
 		cmocka_unit_test(test_answers_stand_below),
 		cmocka_unit_test(test_a_typed_plan_is_held_against_the_best),
 		cmocka_unit_test(test_the_fewest_gpus_are_found),

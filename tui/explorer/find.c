@@ -409,6 +409,15 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 		      told.role == ROLE_QUIET ? ROLE_QUIET : ROLE_LABEL, told.what);
 }
 
+bool find_is_filter(const struct explorer *explorer)
+{
+	struct found found[MAX_FOUND];
+	const char *text = explorer->field.text;
+
+	return explorer->view == VIEW_SEARCH && (text[0] == '?' || strchr(text, '=')) &&
+	       find_all(explorer, text, found) == 0;
+}
+
 void find_draw(const struct explorer *explorer, struct canvas *canvas, int bottom)
 {
 	struct found found[MAX_FOUND];
@@ -429,7 +438,9 @@ void find_draw(const struct explorer *explorer, struct canvas *canvas, int botto
 	canvas->spots->picker = list;
 	if (count == 0)
 		canvas_text(canvas, list.x, list.y, list.width, ROLE_HINT,
-			    "nothing goes by that name");
+			    find_is_filter(explorer)
+				    ? "plans with these values: Enter shows them"
+				    : "nothing goes by that name");
 	first = scroll_first(0, explorer->prompt_argument, count, list.height);
 	for (int i = 0; i < list.height && first + i < count; i++) {
 		struct rect line = { list.x, list.y + i, list.width - 2, 1 };

@@ -46,6 +46,8 @@ const char *knob_does_nothing(const struct explorer *explorer, const struct knob
 /* To the knob, to the explanation of the number or term, to the view; does what the
  * command says, opens the plan. */
 unsigned find_go(struct explorer *explorer, const struct found *found);
+/* Nothing goes by what is typed, and the table of plans that is open could take it. */
+bool find_is_filter(const struct explorer *explorer);
 /* The list above the line that is typed into; moving in it. */
 void find_draw(const struct explorer *explorer, struct canvas *canvas, int bottom);
 unsigned find_move(struct explorer *explorer, struct action action);

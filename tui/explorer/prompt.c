@@ -90,15 +90,6 @@ unsigned prompt_find(struct explorer *explorer, int direction)
 	return go_to_match(explorer, explorer->found_at + direction);
 }
 
-static unsigned take_find(struct explorer *explorer)
-{
-	snprintf(explorer->found, sizeof explorer->found, "%.63s",
-		 explorer->field.text);
-	explorer->mode = MODE_NORMAL;
-	return explorer->found[0] ? go_to_match(explorer, explorer->prompt_argument)
-				  : CHANGED_SCREEN;
-}
-
 /* What the filter says may change what is searched, or only what is shown. */
 static unsigned take_filter(struct explorer *explorer)
 {
@@ -116,6 +107,21 @@ static unsigned take_filter(struct explorer *explorer)
 	else
 		search_arrange_rows(explorer);
 	return CHANGED_SCREEN;
+}
+
+/* Beside the table of plans "tp=8 pp=4" is meant for it, whichever pane has the focus.
+ */
+static unsigned take_find(struct explorer *explorer)
+{
+	if (find_is_filter(explorer)) {
+		explorer->pane = PANE_VIEW;
+		return take_filter(explorer);
+	}
+	snprintf(explorer->found, sizeof explorer->found, "%.63s",
+		 explorer->field.text);
+	explorer->mode = MODE_NORMAL;
+	return explorer->found[0] ? go_to_match(explorer, explorer->prompt_argument)
+				  : CHANGED_SCREEN;
 }
 
 /* Before another file is overwritten a key is asked for that is not the one that asks.
@@ -283,7 +289,7 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	width = text_width(domain);
 	if (width > canvas->width / 2)
 		width = canvas->width / 2;
-	canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT, domain);
+	canvas_phrase(canvas, canvas->width - width - 1, y, width, ROLE_HINT, domain);
 	add_presses(canvas, domain, canvas->width - width - 1, y);
 	widget_field(canvas, used, y, canvas->width - used - width - 3,
 		     &explorer->field, ROLE_VALUE);
