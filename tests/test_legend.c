@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/library.h"
 #include "tests/support/close.h"
 #include "tests/support/stage.h"
+#include "tui/view.h"
 
 static const int sizes[3][2] = { { 80, 24 }, { 120, 36 }, { 200, 60 } };
 
@@ -200,6 +202,73 @@ static void test_no_headline_of_a_picture_is_cut(void **state)
 	shows("llama3.1-70b-4-h100-serve", "ph", 80, 24, both);
 }
 
+/* Where it is cut a line of a view may end with "~": advice, whose gain stands first,
+ * and names of operators and collectives; a ring leaves out ranks and says how many. */
+static bool may_be_cut(const char *line)
+{
+	static const char *const names[] = { "routing and combin", "sum of the ring",
+					     "replicas' grad", "activations to h",
+					     " more " };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strstr(line, names[i]))
+			return true;
+	return strncmp(line, "| i ", 4) == 0 || strncmp(line, "| ! ", 4) == 0 ||
+	       strncmp(line, "| ~ ", 4) == 0;
+}
+
+static int cut_lines(struct stage *s, const char *plan)
+{
+	char *screen = stage_text(s), *rest = screen, *line;
+	int edge = s->explorer.spots->view.x - 2, bad = 0;
+
+	for (int y = 0; (line = strsep(&rest, "\n")); y++) {
+		if (y < s->explorer.spots->view.y || (int)strlen(line) <= edge ||
+		    y >= s->explorer.spots->view.y + s->explorer.spots->view.height ||
+		    !strchr(line + edge, '~') || may_be_cut(line + edge))
+			continue;
+		print_error("%s: %s\n", plan, line + edge);
+		bad++;
+	}
+	free(screen);
+	return bad;
+}
+
+/* No number, link, heading or key of a picture is cut at 80 columns, of any plan and
+ * against a pinned one. */
+static void test_no_picture_is_cut(void **state)
+{
+	static const enum view_id views[] = { VIEW_OVERVIEW, VIEW_MEMORY, VIEW_TIMELINE,
+					      VIEW_TRAFFIC, VIEW_TOPOLOGY };
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list), bad = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct stage s;
+
+		stage_open(&s, list[i].name, 80, 24);
+		for (int turned = 0; turned < 2; turned++) {
+			stage_type(&s, turned ? "pl" : "");
+			for (size_t v = 0; v < sizeof views / sizeof views[0]; v++) {
+				explorer_show(&s.explorer, views[v]);
+				bad += cut_lines(&s, list[i].name);
+			}
+		}
+		stage_close(&s);
+	}
+	assert_int_equal(bad, 0);
+}
+
+/* What to turn and what it gains comes before why, where there is no room for both. */
+static void test_advice_keeps_its_gain(void **state)
+{
+	static const char *const gain[] = { "i SP on, +", " % tok/s", NULL };
+
+	(void)state;
+	shows("opt-175b-992-a100", "", 80, 24, gain);
+}
+
 /* Where a group lies and over what it goes stands there whole, at 80 columns too. */
 static void test_no_link_is_cut(void **state)
 {
@@ -367,6 +436,8 @@ int main(void)
 		cmocka_unit_test(test_a_mend_that_does_not_fit_is_no_good_news),
 		cmocka_unit_test(test_traffic_has_its_key),
 		cmocka_unit_test(test_no_headline_of_a_picture_is_cut),
+		cmocka_unit_test(test_no_picture_is_cut),
+		cmocka_unit_test(test_advice_keeps_its_gain),
 		cmocka_unit_test(test_no_link_is_cut),
 		cmocka_unit_test(test_the_strip_says_which_value_is_best),
 		cmocka_unit_test(test_a_narrow_line_keeps_what_plays),

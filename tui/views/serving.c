@@ -278,6 +278,7 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 		       const struct serve_point *point, int count, int y, bool slowest)
 {
 	static const char tail[] = "9 the slowest 1 %";
+	char full[48];
 	int end = plot->area.x + plot->area.width;
 	const struct serving_estimate *v = &explorer->estimate.serving;
 	const struct serving_plan *plan = &explorer->scenario.plan.serving;
@@ -302,10 +303,10 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 	if (goals)
 		x += legend_mark(plot, x, y, 'G', ROLE_GOOD, "goals up to",
 				 last >= 0 ? point[last].concurrency : 0);
-	x += canvas_format(plot->canvas, x, y, end - x, ROLE_LABEL,
-			   goals ? "full %.0f" : "full %.0f  no goals set",
-			   point[count - 1].concurrency) +
-	     2;
+	snprintf(full, sizeof full, "full %.0f%s", point[count - 1].concurrency,
+		 goals ? "" : "  no goals set");
+	if (x + text_width(full) <= end)
+		x += canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, full) + 2;
 	if (slowest && x + text_width(tail) <= end)
 		canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, tail);
 }

@@ -261,12 +261,16 @@ static void draw_refusal(const struct explorer *explorer, struct canvas *canvas,
 static void name_chart(struct canvas *canvas, struct rect *rect,
 		       const struct timeline *t, const char *name, enum role role)
 {
-	char phase[32], parts[96];
+	char phase[32], parts[96], text[160];
 
 	form_text(FORM_SECONDS, t->pipeline_seconds, phase, sizeof phase);
 	size_text(t, parts, sizeof parts);
-	canvas_format(canvas, rect->x, rect->y, rect->width, role, "%s: %s: %s", name,
-		      parts, phase);
+	snprintf(text, sizeof text, "%s: %s: %s", name, parts, phase);
+	/* its seconds are more than its chunks, which a knob tells too */
+	if (text_width(text) > rect->width)
+		snprintf(text, sizeof text, "%s: %d stages x %d micro-batches: %s",
+			 name, t->stages, t->micro_batches, phase);
+	canvas_text(canvas, rect->x, rect->y, rect->width, role, text);
 	rect->y++;
 	rect->height--;
 }

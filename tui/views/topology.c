@@ -273,8 +273,12 @@ static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
 	if (layout->pools > 0)
 		used += engine_text(layout, rank, text + used,
 				    sizeof text - (size_t)used);
-	used += snprintf(text + used, sizeof text - (size_t)used, "stage %lld of %lld",
-			 (long long)c.pp, (long long)m->pp);
+	if (layout->pools > 0 && rect.width < 60 && m->pp == 1)
+		used -= 2; /* one stage is none to tell of */
+	else
+		used += snprintf(text + used, sizeof text - (size_t)used,
+				 "stage %lld of %lld", (long long)c.pp,
+				 (long long)m->pp);
 	if (m->tp > 1)
 		used += snprintf(text + used, sizeof text - (size_t)used, ", TP %lld",
 				 (long long)c.tp);

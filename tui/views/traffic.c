@@ -134,15 +134,43 @@ static int table_height(const struct explorer *explorer)
 	return explorer->spots->view.height - 6;
 }
 
+/* The key of the bars with what is exposed, each whole or not at all. */
+static void draw_exposed(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect line)
+{
+	const struct estimate *e = &explorer->estimate;
+	char key[DIM_COUNT][32];
+	int x = line.x, end = line.x + line.width, wish = 0, width[DIM_COUNT], gap;
+
+	for (int d = 0; d < DIM_COUNT; d++) {
+		snprintf(key[d], sizeof key[d], "%s.exposed_seconds",
+			 dimension_key((enum dimension)d));
+		width[d] = 0;
+		if (e->cost[d].bytes > 0)
+			width[d] = 2 + number_width(explorer,
+						    dimension_label((enum dimension)d),
+						    key[d]);
+		wish += width[d] > 0 ? width[d] + 2 : 0;
+	}
+	gap = wish - 2 <= line.width ? 2 : 1;
+	for (int d = 0; d < DIM_COUNT; d++) {
+		if (width[d] == 0 || x + width[d] > end)
+			continue;
+		widget_key(canvas, x, line.y, dimension_role((enum dimension)d));
+		x += 2;
+		x += draw_number(explorer, canvas, x, line.y, end - x,
+				 dimension_label((enum dimension)d), key[d]) +
+		     gap;
+	}
+}
+
 /* One line: the bytes and exposed time of each dimension, as bars of the step. */
 static void draw_totals(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {
 	const struct estimate *e = &explorer->estimate;
 	struct part part[DIM_COUNT];
-	char key[32];
 	double bytes = 0, exposed = 0;
-	int x = rect.x;
 
 	for (int d = 0; d < DIM_COUNT; d++) {
 		part[d] = (struct part){ e->cost[d].bytes,
@@ -159,18 +187,8 @@ static void draw_totals(const struct explorer *explorer, struct canvas *canvas,
 	canvas_text(canvas, rect.x, rect.y + 1, 7, ROLE_LABEL, "exposed");
 	widget_stack(canvas, (struct rect){ rect.x + 8, rect.y + 1, rect.width - 9, 1 },
 		     part, DIM_COUNT, exposed, 0);
-	for (int d = 0; d < DIM_COUNT; d++) {
-		if (e->cost[d].bytes <= 0)
-			continue;
-		widget_key(canvas, x, rect.y + 2, dimension_role((enum dimension)d));
-		x += 2;
-		snprintf(key, sizeof key, "%s.exposed_seconds",
-			 dimension_key((enum dimension)d));
-		x += draw_number(explorer, canvas, x, rect.y + 2,
-				 rect.x + rect.width - x,
-				 dimension_label((enum dimension)d), key) +
-		     2;
-	}
+	draw_exposed(explorer, canvas,
+		     (struct rect){ rect.x, rect.y + 2, rect.width, 1 });
 }
 
 void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -211,10 +229,12 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 	/* the sums stand at the table */
 	if (table.rows + 2 < rect.height - 5)
 		rect.height = table.rows + 2 + 5;
-	widget_heading(
-		canvas, rect.x, rect.y + rect.height - 5, rect.width,
-		serves ? "per GPU and decode pass, which gives each request a token"
-		       : "per GPU and step, mean over the stages");
+	widget_heading(canvas, rect.x, rect.y + rect.height - 5, rect.width,
+		       !serves ? "per GPU and step, mean over the stages"
+		       : rect.width < 62
+			       ? "per GPU and pass, a token for each request"
+			       : "per GPU and decode pass, which gives each request "
+				 "a token");
 	draw_totals(explorer, canvas,
 		    (struct rect){ rect.x, rect.y + rect.height - 4, rect.width, 4 });
 }
