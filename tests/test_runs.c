@@ -352,6 +352,46 @@ static void a_shape_without_vocabulary_is_completed(void **state)
 	}
 }
 
+/* Of a run whose layers were timed alone, nothing of the table of words, of its loss or
+ * of the update is predicted. */
+static void layers_are_timed_without_the_ends(void **state)
+{
+	double seconds[2][2];
+
+	(void)state;
+	for (int words = 0; words < 2; words++) {
+		struct run_set set = { 0 };
+		struct run_scores scores = { 0 };
+		struct error error = { "" };
+		char text[2048];
+		int n = snprintf(
+			text, sizeof text,
+			"models:\n  m: {hidden: 4096, ffn: 16384, layers: 2, heads: "
+			"32, vocab: %s, gated_mlp: false}\ngroups:\n- stack: "
+			"megatron-core\n  cluster: {accelerator: h100-sxm-80g}\n"
+			"  runs:\n  - {id: a, model: m, gpus: 1, tp: 1, pp: 1, "
+			"gbs: 4, mbs: 4, seq: 2048, measured: {step_seconds: 1}, use: "
+			"[time]}\n  - {id: b, model: m, gpus: 1, tp: 1, pp: 1, gbs: "
+			"4, mbs: 4, seq: 2048, measured_part: layers, measured: "
+			"{step_seconds: 1}, use: [time]}\n",
+			words ? "256000" : "32000");
+
+		assert_true(runs_parse(&set, "x.yaml", text, (size_t)n, &error));
+		assert_int_equal(set.faults, 0);
+		assert_true(runs_score(&set, &scores));
+		for (int i = 0; i < 2; i++)
+			seconds[words][i] = scores.rows[i].predicted_seconds;
+		assert_close(scores.rows[1].high_seconds / seconds[words][1],
+			     scores.rows[0].high_seconds / seconds[words][0], 1e-9);
+		run_scores_free(&scores);
+		runs_free(&set);
+	}
+	/* enough tokens that no launch of the ends hides behind theirs */
+	assert_true(seconds[1][0] > 1.1 * seconds[0][0]);
+	assert_close(seconds[1][1], seconds[0][1], 1e-9);
+	assert_true(seconds[0][1] > 0 && seconds[0][1] < 0.9 * seconds[0][0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +405,7 @@ int main(void)
 		cmocka_unit_test(every_name_of_a_stack_is_that_stack),
 		cmocka_unit_test(words_of_sources_turn_knobs),
 		cmocka_unit_test(megatrons_arguments_are_read_whole),
+		cmocka_unit_test(layers_are_timed_without_the_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,14 @@ static bool take_stage(struct measured_run *run, const struct node *node,
 	return true;
 }
 
+static bool take_part(struct measured_run *run, const struct node *node,
+		      const char *text)
+{
+	(void)node;
+	run->layers_only = strcmp(text, "layers") == 0;
+	return run->layers_only;
+}
+
 /* A frozen model with adapters; 8 is NeMo's rank in its performance recipes. */
 static bool take_task(struct measured_run *run, const struct node *node,
 		      const char *text)
@@ -208,6 +216,7 @@ static const struct key keys[] = {
 	{ "layout", take_layout },
 	{ "moe_token_drop", take_drop },
 	{ "measured_stage", take_stage },
+	{ "measured_part", take_part },
 	{ "task", take_task },
 	{ "layers_first_last", take_first_last },
 	{ "megatron_args", take_nothing }, /* run_amend() */

@@ -108,6 +108,46 @@ static void estimate_server(const struct measured_run *run, struct estimate *est
 		scenario_estimate(&raised, estimate);
 }
 
+static double passes(const struct estimate *estimate)
+{
+	double seconds = 0;
+
+	for (int i = 0; i < estimate->stages; i++)
+		seconds += estimate->stage_time[i].forward_seconds +
+			   estimate->stage_time[i].backward_seconds;
+	return seconds;
+}
+
+/* Both passes of all layers of one micro-batch: what they take beside the same layers
+ * once more, so that embedding, head and loss cancel. Only of a single stage. */
+static double layers_alone(const struct measured_run *run, struct estimate *estimate)
+{
+	struct scenario twice = run->scenario;
+	const struct model *m = &run->scenario.model;
+	double seconds;
+
+	for (int64_t i = 0; i < m->layers; i++)
+		if (!model_add_layer(&twice.model, &m->kind[m->layer[i]]))
+			return 0;
+	scenario_estimate(&twice, estimate);
+	seconds = estimate->legal && estimate->stages == 1 ? passes(estimate) : 0;
+	scenario_estimate(&run->scenario, estimate);
+	return fmax(seconds - passes(estimate), 0);
+}
+
+/* The range is as wide as that of the whole step. */
+static void predict_layers(const struct measured_run *run, struct estimate *estimate,
+			   struct score_run *out)
+{
+	double seconds = layers_alone(run, estimate);
+	double share = seconds / out->predicted_seconds;
+
+	out->predicted = seconds > 0;
+	out->predicted_seconds = seconds;
+	out->low_seconds *= share;
+	out->high_seconds *= share;
+}
+
 void run_predict(const struct measured_run *run, struct estimate *estimate,
 		 struct score_run *out)
 {
@@ -150,6 +190,8 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 	out->predicted_seconds = estimate->step_seconds;
 	out->low_seconds = estimate->step_low_seconds;
 	out->high_seconds = estimate->step_high_seconds;
+	if (run->layers_only)
+		predict_layers(run, estimate, out);
 	out->predicted_bytes = predicted_bytes(run, estimate);
 	ratio = out->predicted_bytes / estimate->memory.total_bytes;
 	out->low_bytes = estimate->memory_low_bytes * ratio;

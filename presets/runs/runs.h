@@ -26,6 +26,8 @@ struct measured_run {
 	int group;                 /* of all files together */
 	bool readable;             /* the scenario below is there */
 	bool last_only;            /* memory was measured on the last stage alone */
+	bool layers_only;          /* time: of the layers' passes, without embedding,
+				    * loss and update */
 	bool scores_time, scores_memory, scores_fit;
 	enum memory_kind memory_kind;
 	double step_seconds, peak_bytes; /* 0 = not stated */
