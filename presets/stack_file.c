@@ -118,6 +118,7 @@ static const struct field fields[] = {
 	{ "adds_in_gemm", FIELD_BOOL, S(adds_in_gemm), 0, NULL },
 	{ "reduces_by_product", FIELD_BOOL, S(reduces_by_product), 0, NULL },
 	{ "gathers_by_product", FIELD_BOOL, S(gathers_by_product), 0, NULL },
+	{ "copies_gathered", FIELD_BOOL, S(copies_gathered), 0, NULL },
 	{ "reduces_whole", FIELD_BOOL, S(reduces_whole), 0, NULL },
 	{ "reduced_bytes", FIELD_NUMBER, S(reduced_bytes), 0, NULL },
 	{ "sum_copy_bytes", FIELD_NUMBER, S(sum_copy_bytes), 0, NULL },

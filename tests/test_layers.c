@@ -233,6 +233,33 @@ static void test_a_gate_enters_by_itself(void **state)
 	}
 }
 
+/* Where the sequence is the second axis, what SP gathers and what it scatters is copied
+ * whole, each way. */
+static void test_a_gathered_sequence_is_copied(void **state)
+{
+	(void)state;
+	for (int way = 0; way < 4; way++) {
+		bool sp = way & 1, copies = way & 2;
+		double bytes = 0, back = 0;
+		int found = 0;
+
+		small_layer();
+		scenario.plan.sp = sp;
+		scenario.stack.copies_gathered = copies;
+		small_draw();
+		for (int i = 0; i < graph.count; i++)
+			if (strcmp(graph.item[i].name, "gathered copy") == 0) {
+				bytes += graph.item[i].forward_bytes;
+				back += graph.item[i].backward_bytes;
+				found++;
+			}
+		/* attention and MLP enter and leave */
+		assert_int_equal(found, sp && copies ? 4 : 0);
+		assert_close(bytes, found * tokens * HIDDEN * 2 * W, 1e-12);
+		assert_close(back, bytes, 1e-12);
+	}
+}
+
 /* Kernels of apex read their rows more than once, forward 1.404 and backward 2.033
  * times the traffic; compiled there are none. */
 static void test_general_norms(void **state)
@@ -549,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_norms_op_by_op),
 		cmocka_unit_test(test_ranks_of_tp_exchange_rows),
 		cmocka_unit_test(test_a_gate_enters_by_itself),
+		cmocka_unit_test(test_a_gathered_sequence_is_copied),
 		cmocka_unit_test(test_general_norms),
 		cmocka_unit_test(test_dropout_passes_over_scores),
 		cmocka_unit_test(test_a_mixture_row_by_row),

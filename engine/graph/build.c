@@ -350,6 +350,20 @@ static int entries(const struct graph_context *c, int products)
 	return each ? products : 1;
 }
 
+/* A gathered sequence lies part by part, and is scattered so: where it is not the first
+ * axis, a copy puts the parts into place. Products that overlap spare some of that, but
+ * sum what came from each rank in a pass of its own, and copy what they gathered for
+ * the weight's gradient (pytorch torch/distributed/_symmetric_memory, stacked partials
+ * and return_A). */
+static void copy_gathered(const struct graph_context *c, struct graph *graph,
+			  double hiddens)
+{
+	if (c->scenario->stack.copies_gathered && c->mesh->tp_group.ranks > 1)
+		graph_memory(c, graph, OPERATOR_ELEMENTWISE, "gathered copy", c->tokens,
+			     hiddens * (double)c->scenario->model.hidden, 2 * c->width,
+			     2 * c->width);
+}
+
 void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 		    const char *name, double hiddens, int products)
 {
@@ -375,6 +389,7 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 	shards = gathered_parts(c);
 	if (op && shards > 1)
 		op->kept_bytes = (shards - 1) * bytes / (double)tp->ranks;
+	copy_gathered(c, graph, hiddens);
 	if (!c->frozen || (c->adapter_rank > 0 && !adapters_keep(c))) {
 		op = graph_collective(c, graph, "input again", DIM_TP,
 				      COLLECTIVE_ALL_GATHER, tp, bytes, 0, calls);
@@ -397,6 +412,7 @@ void graph_leave_tp(const struct graph_context *c, struct graph *graph,
 				 hidden_bytes(c), 1, 0);
 		return;
 	}
+	copy_gathered(c, graph, 1);
 	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_REDUCE_SCATTER, tp,
 			 hidden_bytes(c), 1, 0);
 	graph_collective(c, graph, "output gradient", DIM_TP, COLLECTIVE_ALL_GATHER, tp,

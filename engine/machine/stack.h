@@ -51,6 +51,9 @@ struct stack {
 	/* An MLP's gate is a matrix of its own, which reduces its input's gradient by
 	 * itself without SP; with SP it gathers its input by itself, too. */
 	bool reduces_by_product, gathers_by_product;
+	/* The sequence is a tensor's second axis: SP's collectives, which know of the
+	 * first alone, stand beside a copy of the whole. */
+	bool copies_gathered;
 	/* ZeRO 1 all-reduces gradients, of which a rank then keeps its part: but those
 	 * that are held and sent in 16 bits. */
 	bool reduces_whole;
