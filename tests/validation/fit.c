@@ -312,6 +312,37 @@ static void print_part(const struct fit *f, int part, struct left_outs *table)
 	fflush(stdout);
 }
 
+/* What some runs of its machines mend of a source that was left out: with constants
+ * that were fitted to it there is nothing to learn. A source's runs stand together. */
+static void print_calibrated(const struct fit *f, int part)
+{
+	struct run_set set = f->set;
+	struct run_scores scores = { 0 };
+	int first = 0, end;
+
+	while (first < f->set.count && f->part[first] != part)
+		first++;
+	for (end = first; end < f->set.count && f->part[end] == part;)
+		end++;
+	set.run += first;
+	set.count = end - first;
+	if (first == end || !runs_score(&set, &scores))
+		return;
+	for (int e = 0; e < 2; e++)
+		for (int c = 0; c < SCORE_CALIBRATIONS; c++) {
+			const struct score_calibrated *one =
+				&scores.source[set.run->source].calibrated[e][c];
+
+			if (one->before.n > 0)
+				printf("%-26s %-7s calibrated by %d: median %5.1f > "
+				       "%5.1f %%\n",
+				       f->part_name[part], e ? "experts" : "dense",
+				       score_calibrating[c], 100 * one->before.median,
+				       100 * one->after.median);
+		}
+	run_scores_free(&scores);
+}
+
 static void print_range(const char *what, const struct left_out_runs *runs)
 {
 	struct learned range;
@@ -479,6 +510,8 @@ static bool each(struct fit *f, int rounds, const struct asked *asked)
 			}
 			f->left_out[p] = true;
 			print_part(f, p, &table);
+			if (strcmp(asked->by, "source") == 0)
+				print_calibrated(f, p);
 			heap_up(f, p, heaps);
 			if (asked->rows)
 				print_rows(f, p);
