@@ -64,9 +64,8 @@ struct lint {
 void lint_run(const struct scenario *scenario, const struct start *start,
 	      const struct estimate *estimate, const struct lint_rules *rules,
 	      struct estimate *scratch, struct lint *out);
-/* The object of `eval --json` with the problems as found here, "ok", "assumed" (what the
- * start chose) and "smallest_gpus".
- * To be freed; NULL: out of memory. */
+/* The object of `eval --json` with the problems as found here, "ok", "assumed" (what
+ * the start chose) and "smallest_gpus". To be freed; NULL: out of memory. */
 char *lint_json(const struct scenario *scenario, const struct estimate *estimate,
 		const struct start *start, const struct lint *lint);
 

@@ -12,20 +12,20 @@
 #include "tests/support/imported.h"
 
 #define SERVE "vllm serve meta-llama/Llama-3.1-70B -tp 4 --kv-transfer-config '"
-#define NIXL "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}"
-#define OFFLOAD                                                             \
+#define NIXL  "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}"
+#define OFFLOAD                                                                  \
 	"{\"kv_connector\": \"OffloadingConnector\", \"kv_role\": \"kv_both\", " \
 	"\"kv_connector_extra_config\": {\"cpu_bytes_to_use\": 17179869184}}"
-#define SEVERAL(one, other)                                                    \
-	"{\"kv_connector\": \"MultiConnector\", \"kv_role\": \"kv_both\", "        \
+#define SEVERAL(one, other)                                                 \
+	"{\"kv_connector\": \"MultiConnector\", \"kv_role\": \"kv_both\", " \
 	"\"kv_connector_extra_config\": {\"connectors\": [" one ", " other "]}}"
 #define LMCACHE "{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": \"kv_both\"}"
-#define LMCACHE_OF(gib)                                               \
-	"{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": "    \
-	"\"kv_both\", \"kv_connector_extra_config\": "                \
-	"{\"lmcache.local_cpu\": true, \"lmcache.max_local_cpu_size\": " gib \
-	"}}"
-#define SGLANG "python3 -m sglang.launch_server --model-path meta-llama/Llama-3.1-70B --tp 4 "
+#define LMCACHE_OF(gib)                                            \
+	"{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": " \
+	"\"kv_both\", \"kv_connector_extra_config\": "             \
+	"{\"lmcache.local_cpu\": true, \"lmcache.max_local_cpu_size\": " gib "}}"
+#define SGLANG \
+	"python3 -m sglang.launch_server --model-path meta-llama/Llama-3.1-70B --tp 4 "
 
 /* With what came with the last file that was read, or without. */
 static char *write_as(const char *format, const struct scenario *s, bool with)
@@ -108,8 +108,8 @@ static void test_written_once(void **state)
 	expect_text(text, "--kv-offloading-size 16", true);
 	expect_text(text, "kv-transfer-config", false);
 	free(text);
-	read_good("sglang",
-		  "LMCACHE_MAX_LOCAL_CPU_SIZE=20 " SGLANG "--enable-lmcache", &s);
+	read_good("sglang", "LMCACHE_MAX_LOCAL_CPU_SIZE=20 " SGLANG "--enable-lmcache",
+		  &s);
 	text = write_as("sglang", &s, true);
 	expect_text(text, "LMCACHE_MAX_LOCAL_CPU_SIZE=20 python3", true);
 	expect_text(text, "--enable-lmcache", true);

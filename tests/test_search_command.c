@@ -548,6 +548,22 @@ static void test_activation_offload_is_left_out(void **state)
 	ran_free(&ran);
 }
 
+/* A longest sequence may be longer than the model's positions, or end with the knob. */
+static void test_ends_that_are_none_of_the_memory(void **state)
+{
+	struct ran ran = run("search --model pythia-70m --cluster h100-pcie --gpus 128 "
+			     "--seq 4096 --ask seq --top 1");
+
+	(void)state;
+	assert_non_null(strstr(ran.out, "longest sequence: seq 16777216, the most that "
+					"the knob takes; the model was made for 2048"));
+	ran_free(&ran);
+	ran = run("search --model llama3.1-8b --gpus 64 --ask gpus --top 1");
+	assert_null(strstr(ran.out, "the knob takes"));
+	assert_null(strstr(ran.out, "was made for"));
+	ran_free(&ran);
+}
+
 /* A start may choose what a search of known plans may not: that is told with the
  * reason, as the explorer tells it, and not as something that was assumed. */
 static void test_ones_own_plan_is_faster(void **state)
@@ -607,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_a_terminal_sees_progress),
 		cmocka_unit_test(test_activation_offload_is_left_out),
 		cmocka_unit_test(test_ones_own_plan_is_faster),
+		cmocka_unit_test(test_ends_that_are_none_of_the_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

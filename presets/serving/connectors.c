@@ -12,8 +12,7 @@
 #include "presets/serving/chart.h"
 #include "presets/serving/tool.h"
 
-static const char extra_key[] = "kv_connector_extra_config",
-		  list_key[] = "connectors";
+static const char extra_key[] = "kv_connector_extra_config", list_key[] = "connectors";
 
 static bool is_lmcache(const char *connector)
 {
@@ -57,8 +56,8 @@ static bool add_others(struct pairs *out, const char *connector,
 					    "lmcache.local_cpu", NULL };
 	bool good = true;
 
-	for (const struct node *one =
-		     extra && extra->kind == NODE_MAP ? extra->child : NULL;
+	for (const struct node *one = extra && extra->kind == NODE_MAP ? extra->child
+								       : NULL;
 	     one && good; one = one->next) {
 		char key[128];
 
@@ -136,10 +135,11 @@ void connectors_write(const struct tool_writer *w, double bytes)
 		return;
 	}
 	write_flag(w, CONNECTORS_FLAG ".kv-connector", "MultiConnector");
-	snprintf(text, sizeof text,
-		 "{\"%s\": [{\"kv_connector\": \"NixlConnector\", \"kv_role\": "
-		 "\"kv_both\"}, {\"kv_connector\": \"OffloadingConnector\", \"kv_role\": "
-		 "\"kv_both\", \"%s\": {\"cpu_bytes_to_use\": %.0f}}]}",
-		 list_key, extra_key, bytes);
+	snprintf(
+		text, sizeof text,
+		"{\"%s\": [{\"kv_connector\": \"NixlConnector\", \"kv_role\": "
+		"\"kv_both\"}, {\"kv_connector\": \"OffloadingConnector\", \"kv_role\": "
+		"\"kv_both\", \"%s\": {\"cpu_bytes_to_use\": %.0f}}]}",
+		list_key, extra_key, bytes);
 	write_flag(w, CONNECTORS_FLAG ".kv-connector-extra-config", text);
 }

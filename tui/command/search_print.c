@@ -298,6 +298,19 @@ static void answer_text(const struct inverse *q, double value, char *out, size_t
 		snprintf(out, size, "%s %.0f", inverse_word(q->kind), value);
 }
 
+/* What else stands behind an answer: an end that is none of the memory. */
+static void print_end(const struct inverse *q)
+{
+	int64_t positions = q->problem->base.model.max_positions;
+	const struct knob *knob = knob_find(inverse_word(q->kind));
+
+	if (knob && q->kind != INVERSE_GPUS && q->answer >= knob->max)
+		fputs(", the most that the knob takes", stdout);
+	if (q->kind == INVERSE_SEQUENCE && positions > 0 &&
+	    q->answer > (double)positions)
+		printf("; the model was made for %lld", (long long)positions);
+}
+
 static void print_question(const struct planner_problem *problem,
 			   const struct inverse *q, struct estimate *e)
 {
@@ -326,6 +339,7 @@ static void print_question(const struct planner_problem *problem,
 	answer_text(q, q->beyond, value, sizeof value);
 	if (q->beyond > 0)
 		printf(", not %s", value);
+	print_end(q);
 	scenario_estimate(&q->scenario, e);
 	planner_name(problem, &q->scenario, plan, sizeof plan);
 	printf("\n  %s: %s per step, %s, MFU %.1f %%", plan,
