@@ -332,6 +332,30 @@ bool model_name_is_alike(const char *name, const struct preset *preset)
 	return holds_name(preset->alike, wanted);
 }
 
+bool model_name_is_other(const char *name, const struct preset *preset)
+{
+	char wanted[MAX_ID], own[MAX_ID], id[MAX_ID], base[MAX_ID], part[64];
+
+	reduce(name, wanted);
+	reduce(preset->name, own);
+	reduce(preset->alias, id);
+	if (strcmp(wanted, own) != 0 && strcmp(wanted, id) != 0)
+		return true;
+	/* a later edition, where the library's is not of a day itself */
+	take_base(name, base);
+	for (const char *at = next_part(base, part); at; at = next_part(at, part))
+		if (is_date(part) && !strstr(preset->name, part) &&
+		    !strstr(preset->alias, part))
+			return true;
+	return false;
+}
+
+void model_name_forget_reach(struct model *model)
+{
+	if (model->position != POSITION_LEARNED)
+		model->max_positions = 0;
+}
+
 bool model_name_is_multimodal(const char *name, const struct preset *preset)
 {
 	static const char *const words[] = { "vl",    "omni",       "vision", "vlm",

@@ -20,6 +20,11 @@ const struct preset *model_name_recipe(const char *recipe);
  * and what that does to costs, as a text behind what model.approximate holds. */
 bool model_name_is_alike(const char *name, const struct preset *preset);
 void model_name_doubt(const char *name, struct model *model);
+/* Whether the name is of another model of the same shape, a later edition among them:
+ * how many positions it was trained for is not the preset's, and not known then, but
+ * where they are weights. */
+bool model_name_is_other(const char *name, const struct preset *preset);
+void model_name_forget_reach(struct model *model);
 /* Whether the name is of a model that sees or hears and the preset's is not, which is
  * then its text part, and that as such a text. */
 bool model_name_is_multimodal(const char *name, const struct preset *preset);

@@ -38,13 +38,15 @@ static void add_knob(cJSON *object, const struct scenario *s, const struct knob 
 cJSON *report_scenario(const struct scenario *scenario)
 {
 	cJSON *object = cJSON_CreateObject();
+	int64_t dp = scenario_dp(scenario);
 
 	cJSON_AddStringToObject(object, "model", scenario->model.name);
 	cJSON_AddStringToObject(object, "cluster", scenario->cluster.name);
 	cJSON_AddStringToObject(object, "stack", scenario->stack.name);
 	for (int i = 0; i < knob_count(); i++)
 		add_knob(object, scenario, &knob_table[i]);
-	add_number(object, "dp", (double)scenario_dp(scenario));
+	/* unequal pools of servers have no one number of replicas */
+	add_number(object, "dp", dp > 0 ? (double)dp : NAN);
 	return object;
 }
 

@@ -1,8 +1,12 @@
 /* test_published.c - habits of files as people publish them, one made-up file each. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "presets/formats.h"
+#include "presets/library.h"
+#include "presets/report.h"
+#include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
 
@@ -370,6 +374,53 @@ static void other_words_are_read(void **state)
 	expect(&s, "zero", "1");
 }
 
+/* A model of the same shape may know more positions; where they are weights, they are
+ * the same. */
+static void reach_is_of_the_very_model(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t reach;
+	} cases[] = {
+		{ "Qwen/Qwen3-8B", 40960 },
+		{ "Qwen/Qwen3-VL-8B-Instruct", 0 },
+		{ "Qwen/Qwen3-4B-Instruct-2507", 0 },
+		{ "Qwen/Qwen2.5-7B-Instruct", 131072 },
+		{ "Qwen/Qwen2.5-7B-Instruct-1M", 0 },
+		{ "zai-org/GLM-4.7", 0 },
+		{ "microsoft/DialoGPT-large", 1024 },
+	};
+	struct scenario s;
+	struct model model;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_true(library_model(&model, cases[i].name, NULL));
+		assert_int_equal(model.max_positions, cases[i].reach);
+		snprintf(text, sizeof text, "vllm serve %s\n", cases[i].name);
+		read_good("vllm", text, &s);
+		assert_int_equal(s.model.max_positions, cases[i].reach);
+	}
+}
+
+/* Pools of unequal engines have no one number of replicas. */
+static void replicas_of_unequal_pools_are_null(void **state)
+{
+	static const char text[] =
+		"model: deepseek-v3\ncluster: dgx-h200\nstack: vllm\n"
+		"mode: inference\ngpus: 24\ntp: 16\nep: 16\ndisaggregated: on\n"
+		"prefill_gpus: 8\nprefill_tp: 8\nprefill_ep: 8\n";
+	struct scenario s;
+	char *printed;
+
+	(void)state;
+	assert_true(scenario_parse(&s, "file", text, sizeof text - 1, NULL, NULL));
+	printed = report_print(report_scenario(&s), true);
+	assert_non_null(strstr(printed, "\"dp\":null"));
+	free(printed);
+}
+
 /* Experts that a CPU computes cost otherwise. */
 static void experts_on_the_host_are_refused(void **state)
 {
@@ -397,6 +448,8 @@ int main(void)
 		cmocka_unit_test(precision_by_a_call_is_read),
 		cmocka_unit_test(recipes_of_bridge_stand_alone),
 		cmocka_unit_test(other_words_are_read),
+		cmocka_unit_test(reach_is_of_the_very_model),
+		cmocka_unit_test(replicas_of_unequal_pools_are_null),
 		cmocka_unit_test(experts_on_the_host_are_refused),
 	};
 
