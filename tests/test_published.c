@@ -374,6 +374,33 @@ static void other_words_are_read(void **state)
 	expect(&s, "zero", "1");
 }
 
+/* What stands around the text's part of a model that sees. */
+static void vocabulary_around_a_text_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("hf",
+		  "{\"model_type\": \"exaone4_5\", \"vocab_size\": 153600,"
+		  " \"tie_word_embeddings\": false, \"text_config\": {"
+		  "\"model_type\": \"exaone4_5_text\", \"hidden_size\": 5120,"
+		  " \"intermediate_size\": 27392, \"num_hidden_layers\": 64,"
+		  " \"num_attention_heads\": 40, \"num_key_value_heads\": 8,"
+		  " \"sliding_window\": 4096, \"sliding_window_pattern\": \"LLLG\"}}",
+		  &s);
+	assert_int_equal(s.model.vocab, 153600);
+	assert_false(s.model.tied_embeddings);
+	assert_int_equal(s.model.kind[s.model.layer[2]].attention.window, 4096);
+	assert_int_equal(s.model.kind[s.model.layer[3]].attention.window, 0);
+	read_good("hf",
+		  "{\"model_type\": \"exaone\", \"hidden_size\": 4096,"
+		  " \"intermediate_size\": 14336, \"num_layers\": 32,"
+		  " \"num_attention_heads\": 32, \"num_key_value_heads\": 8,"
+		  " \"vocab_size\": 102400, \"activation_function\": \"silu\"}",
+		  &s);
+	assert_string_equal(s.model.approximate, "");
+}
+
 /* A model of the same shape may know more positions; where they are weights, they are
  * the same. */
 static void reach_is_of_the_very_model(void **state)
@@ -448,6 +475,7 @@ int main(void)
 		cmocka_unit_test(precision_by_a_call_is_read),
 		cmocka_unit_test(recipes_of_bridge_stand_alone),
 		cmocka_unit_test(other_words_are_read),
+		cmocka_unit_test(vocabulary_around_a_text_is_read),
 		cmocka_unit_test(reach_is_of_the_very_model),
 		cmocka_unit_test(replicas_of_unequal_pools_are_null),
 		cmocka_unit_test(experts_on_the_host_are_refused),

@@ -2,6 +2,7 @@
 #include "presets/hf/hf_model.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "presets/hf/blocks.h"
@@ -63,6 +64,21 @@ static void read_activation(struct hf_reader *r, struct model *model)
 			strstr(name, "gelu") ? ACTIVATION_GELU : ACTIVATION_SILU;
 }
 
+/* The rows of the embedding, which may stand around the text's part. */
+static int64_t vocab_of(struct hf_reader *r, const struct node *root, int64_t usual)
+{
+	static const char keys[] = "vocab_size padded_vocab_size";
+	const struct node *around = node_get(root, "vocab_size");
+	long long size = around && around->kind == NODE_SCALAR
+				 ? strtoll(around->text, NULL, 10)
+				 : 0;
+
+	if (r->config == root || hf_get(r, keys) || size < 1 || size > 1 << 30)
+		return hf_need_or(r, keys, usual);
+	import_note(r->report, IMPORT_TAKEN, "vocab_size", "%lld", size);
+	return size;
+}
+
 static void read_outline(struct hf_reader *r, const struct node *root,
 			 struct model *model)
 {
@@ -72,7 +88,7 @@ static void read_outline(struct hf_reader *r, const struct node *root,
 
 	model->hidden = hf_need_or(r, "hidden_size n_embd n_embed d_model dim emb_dim",
 				   usual.hidden);
-	model->vocab = hf_need_or(r, "vocab_size padded_vocab_size", usual.vocab);
+	model->vocab = vocab_of(r, root, usual.vocab);
 	model->max_positions = hf_count(
 		r, "max_position_embeddings n_positions max_seq_len seq_length", 0);
 	model->tied_embeddings = hf_bool(r, "tie_word_embeddings", t & FAMILY_TIED);

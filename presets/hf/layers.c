@@ -87,6 +87,20 @@ static enum mixer_kind state_mixer(struct hf_reader *r, const char *type)
 	return MIXER_MAMBA2;
 }
 
+/* Every so many layers one sees all: a number, or EXAONE's letters, "LLLG". */
+static int64_t window_period(struct hf_reader *r)
+{
+	static const char keys[] = "sliding_window_pattern global_attn_every_n_layers";
+	const struct node *pattern = hf_get(r, keys);
+	size_t local = pattern && pattern->kind == NODE_SCALAR
+			       ? strspn(pattern->text, "L")
+			       : 0;
+
+	if (local > 0 && strcmp(pattern->text + local, "G") == 0)
+		return (int64_t)local + 1;
+	return hf_count(r, keys, 0);
+}
+
 bool hf_has_lightning(struct hf_reader *r)
 {
 	const char *type = r->family ? r->family->model_type : "";
@@ -124,8 +138,7 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 		p->window = 0;
 	p->heads = hf_get(r, "num_attention_heads_per_layer");
 	p->sinks = hf_bool(r, "add_swa_attention_sink_bias", false);
-	p->window_period =
-		hf_count(r, "sliding_window_pattern global_attn_every_n_layers", 0);
+	p->window_period = window_period(r);
 	if (p->window > 0 && p->window_period == 0 && !p->layer_types)
 		p->window_period = strcmp(type, "gemma2") == 0   ? 2
 				   : strcmp(type, "gemma3") == 0 ? 6
