@@ -374,6 +374,25 @@ static void other_words_are_read(void **state)
 	expect(&s, "zero", "1");
 }
 
+/* A manifest for GKE asks for nodes of chips in a torus. */
+static void nodes_of_a_manifest_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext",
+		  "kind: JobSet\nspec:\n  nodeSelector:\n"
+		  "    cloud.google.com/gke-tpu-accelerator: tpu7x\n"
+		  "    cloud.google.com/gke-tpu-topology: 4x8x8\n"
+		  "  command:\n  - python3 -m MaxText.train MaxText/configs/base.yml "
+		  "model_name=llama3.1-70b per_device_batch_size=2 "
+		  "ici_fsdp_parallelism=-1 max_target_length=8192\n",
+		  &s);
+	assert_string_equal(s.cluster.name, "tpu-v7x");
+	expect(&s, "gpus", "256");
+	expect(&s, "gbs", "1024"); /* two devices a chip */
+}
+
 /* What stands around the text's part of a model that sees. */
 static void vocabulary_around_a_text_is_read(void **state)
 {
@@ -475,6 +494,7 @@ int main(void)
 		cmocka_unit_test(precision_by_a_call_is_read),
 		cmocka_unit_test(recipes_of_bridge_stand_alone),
 		cmocka_unit_test(other_words_are_read),
+		cmocka_unit_test(nodes_of_a_manifest_are_read),
 		cmocka_unit_test(vocabulary_around_a_text_is_read),
 		cmocka_unit_test(reach_is_of_the_very_model),
 		cmocka_unit_test(replicas_of_unequal_pools_are_null),

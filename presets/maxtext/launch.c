@@ -126,6 +126,41 @@ static bool take_command(void *context, const struct shell_word *words, int coun
 	return !l->broken;
 }
 
+/* What stands behind the first such word, to the end of the line or a quote. */
+static size_t value_behind(const char *text, const char *word, const char **value)
+{
+	const char *at = strstr(text, word);
+
+	if (!at)
+		return 0;
+	at += strlen(word);
+	at += strspn(at, " \"'");
+	*value = at;
+	return strcspn(at, " \"'\r\n");
+}
+
+/* A manifest for GKE says which chips in which torus by the node that it asks for. */
+static bool add_node(struct launch *l, const char *text)
+{
+	static const char *const kinds[][2] = { { "tpu7x", "tpu7x-" },
+						{ "tpu-v6e-slice", "v6e-" } };
+	const char *kind, *torus;
+	size_t length = value_behind(text, "gke-tpu-accelerator:", &kind);
+	size_t sides = value_behind(text, "gke-tpu-topology:", &torus);
+	char device[64];
+
+	if (length == 0 || sides == 0 || sides > 32 || pairs_find(l->pairs, "device"))
+		return true;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strlen(kinds[i][0]) == length &&
+		    strncmp(kinds[i][0], kind, length) == 0) {
+			snprintf(device, sizeof device, "%s%.*s", kinds[i][1],
+				 (int)sides, torus);
+			return set(l, "device", device, 1);
+		}
+	return true;
+}
+
 bool maxtext_pairs(struct pairs *out, const char *file, const char *text, size_t length,
 		   struct import_report *report, struct error *error)
 {
@@ -142,6 +177,7 @@ bool maxtext_pairs(struct pairs *out, const char *file, const char *text, size_t
 		good = error_set(error, file, 1,
 				 "no command of MaxText's: expected its train.py or "
 				 "module, a YAML file and key=value");
+	good = good && add_node(&l, text);
 	script_note(&l.arguments, report);
 	arguments_free(&l.arguments);
 	if (!good)
