@@ -97,6 +97,33 @@ static void automatic_precision_is_assumed(void **state)
 	read_with("");
 }
 
+/* Of batch, micro-batch and accumulation two do not tell how many GPUs there are. */
+static void a_batch_alone_is_of_any_gpus(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_with("llama3.1-8b");
+	read_good("deepspeed",
+		  "{\"train_batch_size\": 512, \"gradient_accumulation_steps\": 4,"
+		  " \"zero_optimization\": {\"stage\": 1}}",
+		  &s);
+	expect(&s, "gpus", "8");
+	expect(&s, "mbs", "16");
+	expect(&s, "gbs", "512");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	assert_true(noted(IMPORT_ASSUMED, "mbs"));
+	read_good("deepspeed",
+		  "{\"train_batch_size\": 16, \"train_micro_batch_size_per_gpu\": 16,"
+		  " \"zero_optimization\": {\"stage\": 1}}",
+		  &s);
+	expect(&s, "gpus", "1"); /* two would want 32 */
+	expect(&s, "mbs", "16");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	assert_false(noted(IMPORT_ASSUMED, "mbs"));
+	read_with("");
+}
+
 /* Degrees stood under [training] and [experimental], 8 bits was a switch. */
 static void older_torchtitan_is_read(void **state)
 {
@@ -485,6 +512,7 @@ int main(void)
 		cmocka_unit_test(llama_factory_trains_otherwise),
 		cmocka_unit_test(axolotl_trains_otherwise),
 		cmocka_unit_test(automatic_precision_is_assumed),
+		cmocka_unit_test(a_batch_alone_is_of_any_gpus),
 		cmocka_unit_test(older_torchtitan_is_read),
 		cmocka_unit_test(texts_of_flags_are_read),
 		cmocka_unit_test(evaluations_are_told),

@@ -129,6 +129,35 @@ static bool read_overlap(const struct mapped *m)
 	       mapped_set(m, "overlap_param_gather", on ? "on" : "off", NULL);
 }
 
+/* A batch beside a micro-batch or an accumulation alone is that of any number of GPUs:
+ * as many of a node as share it evenly. */
+static bool assume_world(const struct mapped *m, int64_t steps,
+			 const struct pair *batch)
+{
+	struct plan *plan = &m->out->plan;
+	bool told = mapped_find(m, "train_micro_batch_size_per_gpu") != NULL;
+	int64_t each = told ? plan->micro_batch : steps > 0 ? steps : 1;
+	int64_t share = plan->global_batch / each;
+	int64_t ranks = m->out->cluster.gpus_per_node / plan->tp;
+
+	if (plan->global_batch % each != 0)
+		return error_set(m->error, m->pairs->file, batch->line,
+				 "train_batch_size %lld is no multiple of %lld, the %s",
+				 (long long)plan->global_batch, (long long)each,
+				 told ? "micro-batch" : "accumulation");
+	while (ranks > 1 && share % ranks != 0)
+		ranks--;
+	ranks = ranks < 1 ? 1 : ranks;
+	import_note(m->report, IMPORT_ASSUMED, "gpus", "%lld",
+		    (long long)(ranks * plan->tp));
+	if (told || share < ranks)
+		return mapped_set_world(m, ranks * plan->tp, batch);
+	import_note(m->report, IMPORT_ASSUMED, "mbs", "%lld, of as many GPUs",
+		    (long long)(share / ranks));
+	return mapped_set_world(m, ranks * plan->tp, batch) &&
+	       mapped_set_count(m, "mbs", share / ranks, batch);
+}
+
 /* batch = micro-batch x accumulation x DP: any three give the fourth. */
 static bool read_world(const struct mapped *m)
 {
@@ -138,6 +167,8 @@ static bool read_world(const struct mapped *m)
 
 	if (!mapped_count(m, "gradient_accumulation_steps", &steps))
 		return false;
+	if (batch && (steps < 1 || !mapped_find(m, "train_micro_batch_size_per_gpu")))
+		return assume_world(m, steps, batch);
 	if (batch && steps > 0) {
 		int64_t each = plan->micro_batch * steps;
 
