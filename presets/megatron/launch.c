@@ -147,15 +147,14 @@ enum { TEXT_WORDS = 512 };
 static bool add_text(struct arguments *arguments, const struct shell_word *text)
 {
 	struct shell_word word[TEXT_WORDS];
+	const char *at = text->text;
 	int count = 0;
 
-	for (const char *at = text->text; *at != '\0' && count < TEXT_WORDS;) {
-		size_t length;
+	while (*(at += strspn(at, " \t\n")) != '\0') {
+		size_t length = strcspn(at, " \t\n");
 
-		at += strspn(at, " \t\n");
-		length = strcspn(at, " \t\n");
-		if (length == 0)
-			break;
+		if (count == TEXT_WORDS)
+			return false;
 		word[count] =
 			(struct shell_word){ arguments_keep(arguments, at, length),
 					     text->line, text->unknown, NULL };
