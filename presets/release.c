@@ -68,6 +68,16 @@ static bool is_earlier(const char *a, const char *b)
 	}
 }
 
+bool release_is_before(const char *name, const char *number, const char *date)
+{
+	const char *release = release_of(name);
+
+	if (!release)
+		return false;
+	return is_date(release) ? strcmp(release, date) < 0
+				: is_earlier(release, number);
+}
+
 static const char *text_of(const struct node *row, const char *key)
 {
 	const struct node *node = node_get(row, key);

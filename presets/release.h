@@ -21,6 +21,9 @@ const char *release_of(const char *name);
 bool release_same_stack(const char *a, const char *b);
 /* Whether it is one: a number such as 0.19.1, or a date such as 2026-03-01. */
 bool release_is_known(const char *release);
+/* Whether a stack's name asks for a release before that one, of that day; a name
+ * without a release does not. */
+bool release_is_before(const char *name, const char *number, const char *date);
 /* Takes back what came after it. False with the error where the stack knows of no
  * releases, or has one that can't be read. */
 bool release_take_back(const struct document *document, const struct node *stack,

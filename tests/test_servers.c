@@ -310,7 +310,7 @@ static void test_sglang(void **state)
 	expect(&s, "max_requests", "128");
 	expect(&s, "speculative", "mtp");
 	expect(&s, "draft_tokens", "3");
-	expect(&s, "memory_share", "0.88");
+	expect(&s, "memory_share", "auto");
 	expect_not_modelled("enable-metrics", "");
 	assert_null(noted(IMPORT_NOT_MODELLED, "nnodes"));
 	assert_int_equal(scenario_check(&s, NULL), 0);
@@ -1152,6 +1152,48 @@ static void test_a_name_tells_how_wide_weights_are(void **state)
 	expect(&s, "precision", "int8");
 }
 
+/* Experts over several nodes, or with spare ones, are told their kernels by the words
+ * that the release has (tests/arguments/trtllm.csv: WIDEEP is none any more). */
+static void test_experts_of_tensorrt(void **state)
+{
+	static const struct {
+		const char *cluster, *stack, *precision;
+		int64_t ranks, spare;
+		const char *backend;
+	} rows[] = {
+		{ "dgx-h200", "tensorrt-llm", "fp8-block", 16, 0, "CUTLASS" },
+		{ "dgx-b200", "tensorrt-llm", "fp8-block", 16, 0, "DEEPGEMM" },
+		{ "dgx-b200", "tensorrt-llm", "nvfp4", 16, 0, "CUTEDSL" },
+		{ "dgx-h200", "tensorrt-llm@1.0.0", "fp8-block", 16, 0, "WIDEEP" },
+		{ "dgx-h200", "tensorrt-llm@2025-10-01", "fp8-block", 8, 32, "WIDEEP" },
+		{ "dgx-h200", "tensorrt-llm@1.3", "fp8-block", 8, 32, "CUTLASS" },
+		{ "dgx-h200", "tensorrt-llm", "fp8-block", 8, 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		struct error error;
+		char *text, line[64];
+
+		if (!scenario_blank(&s, "deepseek-v3", rows[i].cluster, rows[i].stack,
+				    &error))
+			fail_msg("%s", error.text);
+		s.plan.mode = MODE_INFERENCE;
+		case_set(&s, "precision", rows[i].precision);
+		s.cluster.gpus = s.plan.ep = s.plan.serving.dp_attention =
+			rows[i].ranks;
+		s.plan.serving.redundant_experts = rows[i].spare;
+		text = write_as("trtllm", &s, NULL);
+		snprintf(line, sizeof line, "  backend: \"%s\"\n",
+			 rows[i].backend ? rows[i].backend : "");
+		if (!strstr(text, rows[i].backend ? line : "tp_size") ||
+		    (!rows[i].backend && strstr(text, "moe_config")))
+			fail_msg("row %d: no %s in\n%s", (int)i, line, text);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1165,6 +1207,7 @@ int main(void)
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),
 		cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_experts_of_tensorrt),
 		cmocka_unit_test(test_lmcache),
 		cmocka_unit_test(test_lmcache_variables),
 		cmocka_unit_test(test_pools_run),

@@ -68,7 +68,7 @@ static void kv_share_terms(const struct asked *a, struct explanation *out)
 			 : of == SHARE_STATIC ? "(C - F) * f - W"
 					      : "(C - W - A - B - F) * f");
 	from(a, out, "C", "that a framework can use", "capacity_bytes");
-	from(a, out, "f", "memory share", "memory_share");
+	from(a, out, "f", "memory share", "serving.memory_share");
 	from(a, out, "W", "weights", "weights_bytes");
 	from(a, out, "F", "framework", "framework_bytes");
 	if (of == SHARE_STATIC)
@@ -77,6 +77,20 @@ static void kv_share_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "B", "buffers", "buffers_bytes");
 	if (of == SHARE_OF_GPU)
 		from(a, out, "context", "that is not counted", "stack.context_bytes");
+}
+
+static double taken_share(const struct asked *a)
+{
+	return server_memory_share(a->scenario);
+}
+
+static void taken_share_terms(const struct asked *a, struct explanation *out)
+{
+	struct scenario usual = *a->scenario;
+
+	usual.plan.serving.memory_share = 0;
+	explain_say(out, "if(asked > 0, asked, %.17g)", server_memory_share(&usual));
+	from(a, out, "asked", "by the plan, 0 = by itself", "memory_share");
 }
 
 static double acceptance(const struct asked *a)
@@ -187,6 +201,12 @@ const struct explain_node explain_serving_plan[] = {
 	NODE_HERE("serving.acceptance", "Share of first drafted tokens that hold",
 		  FORM_PERCENT, acceptance, acceptance_terms, NULL,
 		  "Where nobody says, what such drafts have been measured at."),
+	NODE_HERE(
+		"serving.memory_share", "Share that the server takes", FORM_PERCENT,
+		taken_share, taken_share_terms, NULL,
+		"By itself SGLang leaves 512 MiB, 1.5 a token of a prompt's part, 2 a "
+		"request that it captures, 128 a rank, more with DP attention and "
+		"drafts, and 10 GiB at least of more than 60."),
 	NODE_HERE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
 		  gain_terms, NULL,
 		  "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a "

@@ -894,9 +894,10 @@ const struct knob knob_table[] = {
 	  COUNT(plan.serving.kv_block, 1, 65536), .step = STEP_DOUBLE },
 	{ "memory_share", "gpu_memory_utilization", "memory share", "",
 	  "What a server may take, in its own meaning: vLLM of the whole GPU, SGLang "
-	  "weights and KV cache, others the cache's part of what is left.",
-	  GROUP_SERVING, REAL(plan.serving.memory_share, 0.01, 1, 1),
-	  .step = STEP_TENTH },
+	  "weights and KV cache, others the cache's part of what is left. Auto: as "
+	  "SGLang reckons it by GPU, ranks and what it captures; elsewhere 0.9.",
+	  GROUP_SERVING, REAL(plan.serving.memory_share, 0, 1, 1), .step = STEP_TENTH,
+	  .zero = "auto" },
 	{ "prefix_cache", "enable_prefix_caching", "prefix cache", "",
 	  "Keep the KV cache of prefixes that requests share.", GROUP_SERVING,
 	  SWITCH(plan.serving.prefix_cache) },

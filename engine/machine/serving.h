@@ -54,9 +54,10 @@ struct serving_plan {
 	int64_t receive_interval;   /* decode passes between two looks for requests */
 	int64_t batch_wait;         /* passes that prompts wait for more, at most */
 	int64_t kv_block;           /* tokens of a KV page */
-	double memory_share;        /* by the stack's meaning, enum share_meaning */
-	bool prefix_cache;          /* a shared prefix is computed once */
-	double host_kv_bytes;       /* of each GPU's host memory, for its cache */
+	double memory_share;  /* by the stack's meaning, enum share_meaning; 0 = as
+				 it is by itself */
+	bool prefix_cache;    /* a shared prefix is computed once */
+	double host_kv_bytes; /* of each GPU's host memory, for its cache */
 	double host_prefix; /* share of a prompt, behind what is shared, that lies there
 			     */
 	int64_t redundant_experts; /* further copies of the busiest ones, per layer */

@@ -153,20 +153,17 @@ static double smallest_tp(const struct scenario *s)
 static double nearest_share(const struct serving_run *run, const struct scenario *s,
 			    double need)
 {
-	double left = server_left_bytes(s, &run->held), none, each, least, most;
-	struct scenario t = *s;
+	double left = server_left_bytes(s, &run->held), least, most;
+	double none = server_bytes_of_share(s, &run->held, 0);
+	double each = (server_bytes_of_share(s, &run->held, 1) - none) / 100;
 
-	t.plan.serving.memory_share = 0;
-	none = server_share_bytes(&t, &run->held);
-	t.plan.serving.memory_share = 1;
-	each = (server_share_bytes(&t, &run->held) - none) / 100;
 	if (!(each > 0) || need > left)
 		return 0;
 	least = fmax(1, ceil((need - none) / each + 1e-6));
 	most = fmin(100, floor((left - none) / each - 1e-6));
 	if (least > most)
 		return 0;
-	return (s->plan.serving.memory_share * 100 < least ? least : most) / 100;
+	return (server_memory_share(s) * 100 < least ? least : most) / 100;
 }
 
 /* No request fits: a shorter prompt, or more GPUs to an engine. */
@@ -175,7 +172,7 @@ void serve_explain_room(const struct serving_run *run, const struct scenario *s,
 {
 	const struct server *server = &run->decode;
 	double tokens = server_admitted_tokens(s), prompt = longest_prompt(s);
-	double share = s->plan.serving.memory_share, left, need, better;
+	double share = server_memory_share(s), left, need, better;
 	struct finding *f;
 
 	if (run->apart && run->decode.room >= 1)

@@ -4,6 +4,7 @@
 
 #include "engine/model/shape.h"
 #include "engine/serve/layer.h"
+#include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
 struct held {
@@ -279,10 +280,10 @@ double server_admitted_tokens(const struct scenario *s)
  * process had its context (gpu_worker.py, determine_available_memory). SGLang: what is
  * free behind the weights less total * (1 - f), total being free once libraries are
  * there. TensorRT-LLM, LMDeploy: f of what is free behind a pass at its largest. */
-double server_share_bytes(const struct scenario *s, const struct stage_memory *held)
+double server_bytes_of_share(const struct scenario *s, const struct stage_memory *held,
+			     double f)
 {
-	double gpu = s->cluster.accelerator.usable_bytes,
-	       f = s->plan.serving.memory_share;
+	double gpu = s->cluster.accelerator.usable_bytes;
 
 	switch (s->stack.serving.share_of) {
 	case SHARE_OF_GPU:
@@ -291,6 +292,11 @@ double server_share_bytes(const struct scenario *s, const struct stage_memory *h
 		return (gpu - held->framework_bytes) * f - held->weights_bytes;
 	default: return (gpu - held->total_bytes) * f;
 	}
+}
+
+double server_share_bytes(const struct scenario *s, const struct stage_memory *held)
+{
+	return server_bytes_of_share(s, held, server_memory_share(s));
 }
 
 double server_left_bytes(const struct scenario *s, const struct stage_memory *held)

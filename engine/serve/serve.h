@@ -140,6 +140,10 @@ struct serve_pool {
 };
 int serve_pools(const struct scenario *scenario, struct serve_pool out[2]);
 
+/* What a server takes of the memory, by the plan or by itself; requests up to which
+ * SGLang captures decoding by itself. */
+double server_memory_share(const struct scenario *scenario);
+double server_usual_graphs(const struct scenario *scenario);
 /* Share of the first drafted token that holds: the knob's, or what is published. */
 double server_acceptance(const struct scenario *scenario);
 /* Of the i-th drafted token, over that of the first: less behind those that an MTP

@@ -45,6 +45,9 @@ double server_request_bytes(const struct serve_context *context, double tokens);
  * server can't start. */
 double server_share_bytes(const struct scenario *scenario,
 			  const struct stage_memory *held);
+/* The same with another share. */
+double server_bytes_of_share(const struct scenario *scenario,
+			     const struct stage_memory *held, double share);
 double server_left_bytes(const struct scenario *scenario,
 			 const struct stage_memory *held);
 /* Elements that a rank of the fullest stage holds: of large matrices, which are

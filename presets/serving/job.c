@@ -208,6 +208,17 @@ char *job_end(struct job *job, const char *first_line)
 	return export_end(job->out, first_line, "#", title);
 }
 
+/* SGLang alone reckons its share of the memory. */
+static void settle_share(const struct job *job, struct server_words *words)
+{
+	double *share = &words->pool.plan.serving.memory_share;
+
+	if (*share > 0 || job->tool == &tool_sglang)
+		return;
+	*share = server_memory_share(&words->pool);
+	write_unsaid(&words->w, "memory_share", "auto: %g is asked for", *share);
+}
+
 struct server_words *job_server(const struct job *job, enum role role, bool all,
 				const struct server_place *at)
 {
@@ -232,6 +243,7 @@ struct server_words *job_server(const struct job *job, enum role role, bool all,
 		.flags = &words->flags,
 		.out = job->out,
 	};
+	settle_share(job, words);
 	entries_add_rows(&words->flags, &words->pool, job->tool->rows, false, job->out);
 	job->tool->write(&words->w);
 	return words;

@@ -11,7 +11,7 @@ enum { BOOTSTRAP_ABOVE = 10 }; /* a server's port */
 
 static const struct mapping rows[] = {
 	{ "pp-size", "pp", NULL, "1", false },
-	{ "mem-fraction-static", "memory_share", NULL, NULL, false },
+	{ "mem-fraction-static", "memory_share", NULL, "auto", false },
 	{ "kv-cache-dtype", "kv_precision",
 	  "fp8_e4m3=fp8 fp8_e5m2=fp8 bf16=bf16 bfloat16=bf16 fp4_e2m1=fp4", "auto",
 	  false },
@@ -371,29 +371,10 @@ static void write_limits(const struct tool_writer *w)
 			    v->max_requests * v->dp_attention);
 }
 
-/* Requests up to which decoding is captured by itself: by the card and by TP with all
- * copies of the attention (srt/server_args.py, _handle_gpu_memory_settings). */
-static double usual_graphs(const struct tool_writer *w)
-{
-	static const struct {
-		double gib, few, more; /* below 4 ranks, from there on */
-	} cards[] = {
-		{ 20, 8, 8 }, { 35, 24, 80 }, { 60, 32, 160 }, { 160, 256, 512 }
-	};
-	const struct plan *plan = &w->scenario->plan;
-	double gib = w->scenario->cluster.accelerator.memory_bytes / 1073741824;
-
-	for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++)
-		if (gib < cards[i].gib)
-			return plan->tp * plan->serving.dp_attention < 4
-				       ? cards[i].few
-				       : cards[i].more;
-	return 512;
-}
-
 static void write_graphs(const struct tool_writer *w)
 {
-	if (w->role != ROLE_PREFILL && w->planned.batch > usual_graphs(w))
+	if (w->role != ROLE_PREFILL &&
+	    w->planned.batch > server_usual_graphs(w->scenario))
 		write_count(w, "cuda-graph-max-bs", (int64_t)w->planned.batch);
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "presets/release.h"
 #include "presets/serving/tool.h"
 
 static const struct mapping rows[] = {
@@ -365,6 +366,32 @@ static void write_ranks(const struct tool_writer *w, int64_t ranks)
 	write_count(w, "gpus_per_node", node);
 }
 
+/* Whose kernels experts over several nodes run on, and which balance them. Those that
+ * the model gets by itself need not: before 1.2 one backend alone had a load balancer
+ * (modules/fused_moe/create_moe.py), which pull 17797 removed; since then it is FP8 in
+ * blocks on Blackwell by DEEPGEMM and NVFP4 by CUTEDSL (examples/wide_ep/README.md). */
+static void write_experts(const struct tool_writer *w)
+{
+	const struct scenario *s = w->scenario;
+	const struct serving_plan *v = &s->plan.serving;
+	int64_t ranks = s->plan.tp * v->dp_attention;
+	bool wide = v->dp_attention > 1 && s->plan.ep == ranks &&
+		    ranks > s->cluster.gpus_per_node;
+	bool spare = v->redundant_experts > 0;
+	bool blackwell = s->cluster.accelerator.peak_flops[PRECISION_NVFP4] > 0;
+
+	if (s->plan.ep <= 1 || (!wide && !spare))
+		return;
+	if (spare)
+		write_count(w, slots_key, s->model.moe.experts + v->redundant_experts);
+	write_default(w, "moe_config.backend",
+		      release_is_before(s->stack.name, "1.2", "2026-01-01") ? "WIDEEP"
+		      : s->plan.precision == PRECISION_NVFP4 && blackwell   ? "CUTEDSL"
+		      : s->plan.precision == PRECISION_FP8_BLOCK && blackwell
+			      ? "DEEPGEMM"
+			      : "CUTLASS");
+}
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -383,9 +410,8 @@ static void write_plan(const struct tool_writer *w)
 	if (copies)
 		write_flag(w, "enable_attention_dp", "true");
 	write_wait(w, copies);
-	if (moe && plan->ep > 1 && v->redundant_experts > 0)
-		write_count(w, slots_key,
-			    w->scenario->model.moe.experts + v->redundant_experts);
+	if (moe)
+		write_experts(w);
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	settle_block(w);
 	write_drafts(w);

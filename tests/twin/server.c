@@ -769,13 +769,54 @@ double twin_request_bytes(const struct serve_context *c, int64_t tokens)
 	return mean / (double)m->layers * (double)stage;
 }
 
+/* What SGLang leaves by itself, in MiB: for what it captures, parts of prompts, ranks,
+ * and who drafts. */
+static double twin_share(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double card = s->cluster.accelerator.memory_bytes / 1048576 / 1024,
+	       seen = s->cluster.accelerator.usable_bytes / 1048576;
+	int64_t ranks = s->plan.tp * v->dp_attention;
+	double captured = 512, part = 16384, mib = 512;
+
+	if (v->memory_share > 0)
+		return v->memory_share;
+	if (s->stack.serving.share_of != SHARE_STATIC)
+		return 0.9;
+	if (card < 160)
+		captured = ranks < 4 ? 256 : 512;
+	if (card < 60)
+		captured = ranks < 4 ? 32 : 160;
+	if (card < 35)
+		captured = ranks < 4 ? 24 : 80;
+	if (card < 20)
+		captured = 8;
+	if (v->chunked_prefill)
+		part = server_usual_tokens(s);
+	if (v->max_batched_tokens > 0)
+		part = (double)(v->max_batched_tokens *
+				(v->chunked_prefill ? v->dp_attention : 1));
+	mib += (part < 2048 ? 2048 : part) * 1.5 + captured * 2;
+	mib += (double)(ranks * s->plan.pp) / 8 * 1024;
+	if (v->dp_attention > 1)
+		mib += captured * (double)v->dp_attention * 3;
+	if (v->dp_attention > 1 && captured > 300)
+		mib += captured * (double)v->dp_attention * 1.5;
+	if (seen > 60 * 1024 && mib < 10240)
+		mib = 10240;
+	mib += v->speculative == SPECULATIVE_MTP     ? 2048
+	       : v->speculative == SPECULATIVE_DRAFT ? 6144
+						     : 0;
+	mib = floor((seen - mib) / seen * 1000 + 0.5) / 1000;
+	return mib < 0.001 ? 0.001 : mib;
+}
+
 double twin_room(const struct server *server, const struct stage_memory *held,
 		 double most)
 {
 	const struct scenario *s = server->context.scenario;
 	const struct serving_plan *v = &s->plan.serving;
-	double gpu = s->cluster.accelerator.usable_bytes, share = v->memory_share,
-	       bytes;
+	double gpu = s->cluster.accelerator.usable_bytes, share = twin_share(s), bytes;
 	double tokens = (double)v->prompt_len + (double)v->output_len / 2, room = 0;
 	int64_t prefix = 0;
 
