@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/knob/knob.h"
 #include "engine/queue/queue.h"
 #include "engine/serve/host.h"
 #include "engine/serve/serve.h"
@@ -247,9 +248,34 @@ static void a_swapped_request_computes_one_token(void **state)
 	assert_close(record[1].end, 0.08 + 8 + 0.01 + 3, 1e-12);
 }
 
+/* What requests have in common saves nothing where no cache keeps it, and a plan says
+ * so. */
+static void prefixes_that_nobody_keeps(void **state)
+{
+	struct scenario s;
+	const struct knob *shared = knob_find("shared_prefix");
+	double without;
+
+	(void)state;
+	begin(&s, "vllm");
+	case_set(&s, "prefix_cache", "off");
+	case_set(&s, "shared_prefix", "0");
+	serve_estimate(&s, &now);
+	without = now.serving.ttft_seconds;
+	case_set(&s, "shared_prefix", "0.9");
+	serve_estimate(&s, &now);
+	assert_close(now.serving.ttft_seconds, without, 1e-12);
+	assert_false(knob_applies(&s, shared));
+	case_set(&s, "prefix_cache", "on");
+	assert_true(knob_applies(&s, shared));
+	serve_estimate(&s, &now);
+	assert_true(now.serving.ttft_seconds < without);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prefixes_that_nobody_keeps),
 		cmocka_unit_test(a_copy_takes_its_link),
 		cmocka_unit_test(layers_hide_a_copy),
 		cmocka_unit_test(a_full_link_bounds_the_rate),

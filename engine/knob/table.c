@@ -347,6 +347,11 @@ static bool is_speculative(const struct scenario *s)
 	return s->plan.serving.speculative != SPECULATIVE_OFF;
 }
 
+static bool keeps_prefixes(const struct scenario *s)
+{
+	return s->plan.serving.prefix_cache;
+}
+
 static bool has_host_kv(const struct scenario *s)
 {
 	return s->plan.serving.host_kv_bytes > 0;
@@ -837,8 +842,8 @@ const struct knob knob_table[] = {
 	  .step = STEP_TENTH },
 	{ "shared_prefix", NULL, "shared prefix", "",
 	  "Share of the prompt that requests have in common: a prefix cache skips it.",
-	  GROUP_SERVING, REAL(plan.serving.shared_prefix, 0, 1, 1),
-	  .step = STEP_TENTH },
+	  GROUP_SERVING, REAL(plan.serving.shared_prefix, 0, 1, 1), .step = STEP_TENTH,
+	  .applies = keeps_prefixes },
 	{ "goal_ttft", "ttft_goal", "goal TTFT, ms", "ms",
 	  "Longest wait for the first token that counts as good.", GROUP_SERVING,
 	  REAL(plan.serving.goal_ttft_seconds, 0, 1e7, 1e-3), .step = STEP_DECADE,
@@ -893,9 +898,7 @@ const struct knob knob_table[] = {
 	  "Tokens of a page of the KV cache.", GROUP_SERVING,
 	  COUNT(plan.serving.kv_block, 1, 65536), .step = STEP_DOUBLE },
 	{ "memory_share", "gpu_memory_utilization", "memory share", "",
-	  "What a server may take, in its own meaning: vLLM of the whole GPU, SGLang "
-	  "weights and KV cache, others the cache's part of what is left. Auto: as "
-	  "SGLang reckons it by GPU, ranks and what it captures; elsewhere 0.9.",
+	  "What a server may take, as it means it: vLLM of the whole GPU, SGLang weights and cache, others the cache of what is left. Auto: as SGLang reckons it.",
 	  GROUP_SERVING, REAL(plan.serving.memory_share, 0, 1, 1), .step = STEP_TENTH,
 	  .zero = "auto" },
 	{ "prefix_cache", "enable_prefix_caching", "prefix cache", "",
