@@ -7,6 +7,7 @@
 #include "engine/explain/explain.h"
 #include "engine/graph/graph.h"
 #include "engine/knob/knob.h"
+#include "engine/train/states.h"
 #include "engine/train/train.h"
 #include "presets/formats.h"
 #include "presets/mlperf/mlperf.h"
@@ -290,6 +291,26 @@ static void test_stored_weights_of_wide_layers(void **state)
 		     1e-9);
 }
 
+/* Weights stored in fp8 go round so, those in mxfp8 in 16 bits: two bytes, though they
+ * are kept in two layouts of 1 + 1/32. */
+static void test_mxfp8_goes_round_in_16_bits(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "zero", "1");
+	s.cluster.accelerator.peak_flops[PRECISION_MXFP8] = 2e15;
+	case_set(&s, "precision", "mxfp8");
+	assert_close(states_trained_bytes(&s), 2, 0);
+	case_set(&s, "weight_format", "fp8");
+	assert_close(states_trained_bytes(&s), 2, 0);
+	assert_true(step_weight_bytes(&s) > 2);
+	assert_close(step_layer_weight_bytes(&s.plan), 2 + 2 / 32.0, 1e-12);
+	case_set(&s, "precision", "fp8");
+	assert_true(states_trained_bytes(&s) < 1.1);
+}
+
 /* Without rates for 4 bits there is no such training, and the screen says which formats
  * there are. */
 static void test_an_accelerator_without_fp4(void **state)
@@ -354,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_wide_layers_cost_what_they_cost),
 		cmocka_unit_test(test_wide_layers_are_told),
 		cmocka_unit_test(test_stored_weights_of_wide_layers),
+		cmocka_unit_test(test_mxfp8_goes_round_in_16_bits),
 		cmocka_unit_test(test_an_accelerator_without_fp4),
 		cmocka_unit_test(test_weights_turn_narrow_once_a_step),
 	};

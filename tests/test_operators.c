@@ -243,9 +243,17 @@ static void test_narrow_formats(void **state)
 		assert_close(context.quantise_gradient_bytes, rows[i].fused, 0);
 		assert_close(context.quantise_alone_bytes, rows[i].alone, 0);
 		assert_close(context.quantise_weight_bytes, rows[i].weight, 0);
+		/* mxfp8 alone is made of gathered 16 bits */
+		bool made = rows[i].precision == PRECISION_MXFP8;
+
 		scenario.plan.weight_format = WEIGHTS_FP8;
 		graph_context(&scenario, &mesh, &context);
+		assert_close(context.quantise_weight_bytes, made ? rows[i].weight : 0,
+			     0);
+		scenario.plan.zero = 3;
+		graph_context(&scenario, &mesh, &context);
 		assert_close(context.quantise_weight_bytes, 0, 0);
+		scenario.plan.zero = 0;
 		scenario.plan.weight_format = WEIGHTS_WIDE;
 	}
 }

@@ -340,6 +340,7 @@ static void narrow_weight_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "stored", "format of weights, 1 and 3 are narrow alone",
 	     "weight_format");
 	knob(a, out, "squares", "1: scales for squares of weights", "fp4_squares");
+	knob(a, out, "zero", "3 shares out what is stored narrow", "zero");
 }
 
 static double weight_copy(const struct asked *a)

@@ -146,12 +146,15 @@ _Static_assert(FP8_CURRENT_SCALING == 1 && FP8_ROWWISE == 2,
  * order that the GEMM reads, others are read and written once more in each layout
  * (nvfp4_emits_gemm_swizzled_scales() of TransformerEngine@d0067d0,
  * pytorch/csrc/quantizer.cpp). What is stored in fp8 or fp4 is written so by the
- * optimizer, in place of 16 bits. */
+ * optimizer, in place of 16 bits; but mxfp8, which each rank makes of 16 bits that were
+ * gathered into the gradients' buffer (Megatron Core, param_and_grad_buffer.py,
+ * _post_param_sync), where weights are not shared out. */
 FORMULA(graph_narrow_weight,
-	(double a, double precision, double stored, double squares),
-	either((stored - 1) * (stored - 3) == 0, 0,
+	(double a, double precision, double stored, double squares, double zero),
+	either((stored - 1) * (stored - 3) == 0,
+	       either(precision == 4, either(zero < 3, a, 0), 0),
 	       either(precision == 5, either(squares == 1, a, a + 4.0 / 16), a)));
-_Static_assert(WEIGHTS_FP8 == 1 && WEIGHTS_FP4 == 3,
+_Static_assert(WEIGHTS_FP8 == 1 && WEIGHTS_FP4 == 3 && PRECISION_MXFP8 == 4,
 	       "the numbers of these words in graph_narrow_weight");
 
 /* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all

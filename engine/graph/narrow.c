@@ -45,7 +45,8 @@ static double quantise_bytes(const struct plan *plan)
 double graph_weight_traffic(const struct plan *plan)
 {
 	return graph_narrow_weight_value(quantise_alone_bytes(plan), plan->precision,
-					 plan->weight_format, plan->fp4_squares);
+					 plan->weight_format, plan->fp4_squares,
+					 (double)plan->zero);
 }
 
 /* Layouts in which an operand is kept: both, but for one scale a tensor where the

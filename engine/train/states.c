@@ -86,7 +86,9 @@ double step_weight_bytes(const struct scenario *scenario)
 	return mean_bytes(scenario, step_layer_weight_bytes(&scenario->plan));
 }
 
-/* Of fp4 one layout goes round: the other is made of it on each rank, and the scales of
+/* Weights in mxfp8 go round in 16 bits, through the buffer of the gradients (Megatron
+ * Core, reuse_grad_buf_for_mxfp8_param_ag).
+ * Of fp4 one layout goes round: the other is made of it on each rank, and the scales of
  * the maxima of all (NVIDIA/TransformerEngine@d0067d0, pytorch/tensor/utils.py,
  * _cast_master_weights_to_nvfp4_2d). */
 double states_trained_bytes(const struct scenario *scenario)
@@ -95,6 +97,8 @@ double states_trained_bytes(const struct scenario *scenario)
 
 	if (plan->lora_rank > 0)
 		return plan->precision == PRECISION_FP32 ? 4 : 2;
+	if (stores_narrow(plan) && plan->precision == PRECISION_MXFP8 && plan->zero < 3)
+		return 2;
 	return stores_narrow(plan) && plan->precision == PRECISION_NVFP4
 		       ? mean_bytes(scenario, 0.5)
 		       : step_weight_bytes(scenario);
