@@ -193,7 +193,9 @@ static const struct {
 	  "pp=1 precision=fp8 fp8_recipe=blockwise wide_first=30 wide_last=50" },
 	{ "X25", DENSE, "precision=int8", "precision bf16, fp16 or fp32",
 	  "precision=fp8" },
-	{ "X12", MOE, "pp=64 ep=1 split=balanced", "pp 32", "pp=32 ep=2" },
+	{ "X24", MOE, "pp=64 ep=1 split=balanced", "pp 32", "pp=32 ep=2" },
+	{ "X12", MOE, "pp=34 gpus=34 tp=1 ep=1 gbs=34 split=balanced", "pp 17",
+	  "pp=32 ep=2" },
 	{ "X14", DENSE, "split=custom layout=Et*80|", "split auto or balanced",
 	  "split=auto" },
 	{ "X15", DENSE, "split=custom layout=Et*20|t*20|t*20|t*19L",
@@ -321,6 +323,20 @@ static void test_kv_heads(void **state)
 	assert_close(findings.item[0].nearest[0], 8, 0);
 	apply("tp=8 gpus=64");
 	assert_int_equal(scenario_check(&scenario, &findings), 0);
+}
+
+/* Of stages that are too many one rule speaks: those that refuse, or that some hold no
+ * layer. */
+static void test_stages_are_too_many_once(void **state)
+{
+	(void)state;
+	begin(MOE);
+	apply("pp=64 ep=1 split=balanced");
+	assert_true(scenario_check(&scenario, &findings) > 0);
+	assert_true(finding_of("X24") && !finding_of("X12"));
+	apply("pp=34 gpus=34 tp=1 gbs=34");
+	assert_int_equal(scenario_check(&scenario, &findings), 0);
+	assert_true(finding_of("X12") && !finding_of("X24"));
 }
 
 /* Rules belong to a stack: what only Megatron asserts is silent elsewhere, what
@@ -579,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_kv_heads),
 		cmocka_unit_test(test_ulysses_deals_kv_heads),
+		cmocka_unit_test(test_stages_are_too_many_once),
 		cmocka_unit_test(test_stack_rules),
 		cmocka_unit_test(test_glm_air),
 		cmocka_unit_test(test_deepseek),

@@ -335,8 +335,11 @@ bool breaks_stages(const struct facts *f, struct broken *out)
 {
 	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);
 	int64_t most = slots(f);
+	struct broken told;
 
-	if (stages <= 1 || f->plan->split == SPLIT_CUSTOM || stages <= most)
+	/* where X24 refuses them it says so already */
+	if (stages <= 1 || f->plan->split == SPLIT_CUSTOM || stages <= most ||
+	    breaks_balance(f, &told))
 		return false;
 	*out = (struct broken){
 		.value = { (double)f->pp, (double)f->chunks, (double)stages,
