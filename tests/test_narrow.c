@@ -311,6 +311,29 @@ static void test_mxfp8_goes_round_in_16_bits(void **state)
 	assert_true(states_trained_bytes(&s) < 1.1);
 }
 
+/* Megatron has a buffer of its own for those 16 bits unless it is told otherwise. */
+static void test_exports_reuse_the_gradients_buffer(void **state)
+{
+	static const char *const precisions[] = { "fp8", "mxfp8" };
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "zero", "1");
+	case_set(&s, "weight_format", "fp8");
+	for (int i = 0; i < 2; i++) {
+		char *text;
+
+		case_set(&s, "precision", precisions[i]);
+		text = format_find_written("megatron")
+			       ->out.write(&(struct format_request){ .scenario = &s });
+		assert_non_null(strstr(text, "--fp8-param-gather"));
+		assert_int_equal(
+			strstr(text, "--reuse-grad-buf-for-mxfp8-param-ag") != NULL, i);
+		free(text);
+	}
+}
+
 /* Without rates for 4 bits there is no such training, and the screen says which formats
  * there are. */
 static void test_an_accelerator_without_fp4(void **state)
@@ -376,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_wide_layers_are_told),
 		cmocka_unit_test(test_stored_weights_of_wide_layers),
 		cmocka_unit_test(test_mxfp8_goes_round_in_16_bits),
+		cmocka_unit_test(test_exports_reuse_the_gradients_buffer),
 		cmocka_unit_test(test_an_accelerator_without_fp4),
 		cmocka_unit_test(test_weights_turn_narrow_once_a_step),
 	};

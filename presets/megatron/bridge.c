@@ -61,6 +61,7 @@ static const struct {
 	{ "fp8-recipe", NULL, NULL },
 	{ "fp4-format", NULL, NULL },
 	{ "fp8-param-gather", NULL, NULL },
+	{ "reuse-grad-buf-for-mxfp8-param-ag", NULL, NULL },
 	{ "fp4-param-gather", NULL, NULL },
 	{ "first-last-layers-bf16", "mixed_precision.first_last_layers_bf16", NULL },
 	{ "num-layers-at-start-in-bf16", "mixed_precision.num_layers_at_start_in_bf16",

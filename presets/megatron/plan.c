@@ -32,6 +32,7 @@ static const char *const plan_flags[] = {
 	"fp16",
 	"fp8-format",
 	"fp8-param-gather",
+	"reuse-grad-buf-for-mxfp8-param-ag",
 	"fp8",
 	"fp4-format",
 	"fp4",
