@@ -495,7 +495,7 @@ static void test_wrong_questions_are_refused(void **state)
 /* Who waits on a terminal sees how far it is, and nobody else does. */
 static void test_a_terminal_sees_progress(void **state)
 {
-	char command[256];
+	char command[4608]; /* a program may lie deep */
 	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
 	const struct vt_options options = { .columns = 80, .rows = 4 };
 	struct vt *vt;
