@@ -209,6 +209,31 @@ static void test_a_ring_passes_keys_on(void **state)
 		       2 * (CP - 1));
 }
 
+/* What a ring brings round is added up part by part: of each part but the first every
+ * number of the output is read, what stands there too, and written; backward every
+ * number of the gradients of queries, keys and values. Counted one by one. */
+static void test_a_ring_adds_its_parts_up(void **state)
+{
+	double forward = 0, backward = 0;
+	const struct graph_operator *op;
+
+	(void)state;
+	share_sequence(CP_RING);
+	for (int part = 1; part < CP; part++)
+		for (int head = 0; head < HEADS / TP; head++) {
+			bool has_keys = head < KEYS / TP;
+
+			forward += 3 * VALUE_DIM * 2;
+			backward += 3 * QUERY_DIM * 2;
+			backward += has_keys ? 3 * (QUERY_DIM + VALUE_DIM) * 2 : 0;
+		}
+	op = small_named("sum of the ring's parts");
+	assert_close(op->forward_bytes, forward * SEQ * SEQUENCES / CP, 1e-12);
+	assert_close(op->backward_bytes, backward * SEQ * SEQUENCES / CP, 1e-12);
+	share_sequence(CP_ALL_GATHER);
+	assert_null(small_find("sum of the ring's parts"));
+}
+
 /* All keys on every rank, again backward, and the sums of their gradients (Llama 3,
  * arXiv 2407.21783, section 3.3.2). */
 static void test_gathered_keys(void **state)
@@ -352,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_what_attention_holds),
 		cmocka_unit_test(test_attention_runs_at_its_kernels_rate),
 		cmocka_unit_test(test_a_ring_passes_keys_on),
+		cmocka_unit_test(test_a_ring_adds_its_parts_up),
 		cmocka_unit_test(test_gathered_keys),
 		cmocka_unit_test(test_heads_change_places),
 		cmocka_unit_test(test_ranks_share_attention),
