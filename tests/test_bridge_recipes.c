@@ -148,6 +148,17 @@ static void types_are_torchs(void **state)
 		"cfg.optimizer.exp_avg_sq_dtype = torch.bfloat16\n",
 		&s);
 	expect(&s, "optimizer", "adamw-bf16");
+	assert_false(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
+	/* the second moment has a type of its own */
+	read_good("megatron",
+		  "import torch\ncfg.model.num_layers = 4\n"
+		  "cfg.model.hidden_size = 512\ncfg.model.num_attention_heads = 8\n"
+		  "cfg.optimizer.use_precision_aware_optimizer = True\n"
+		  "cfg.optimizer.exp_avg_dtype = torch.bfloat16\n"
+		  "cfg.optimizer.exp_avg_sq_dtype = torch.float32\n",
+		  &s);
+	expect(&s, "optimizer", "adamw-bf16");
+	assert_true(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
 }
 
 int main(void)

@@ -278,6 +278,15 @@ static bool read_fp4(struct flag_reader *r)
 	return true;
 }
 
+/* Megatron holds either moment in a type of its own. */
+static bool has_equal_moments(struct flag_reader *r)
+{
+	const struct argument *first = flag_find(r, "exp-avg-dtype");
+	const struct argument *second = flag_find(r, "exp-avg-sq-dtype");
+
+	return first && second && strcmp(first->value, second->value) == 0;
+}
+
 static bool read_optimizer(struct flag_reader *r)
 {
 	const struct argument *kind = flag_find(r, "optimizer");
@@ -295,6 +304,9 @@ static bool read_optimizer(struct flag_reader *r)
 		 (flag_says(r, "exp-avg-dtype", "fp8") ||
 		  flag_says(r, "exp-avg-dtype", "uint8")))
 		name = "adamw-8bit";
+	if (strncmp(name, "adamw-", 6) == 0 && !has_equal_moments(r))
+		import_note(r->report, IMPORT_APPROXIMATE, "exp-avg-sq-dtype",
+			    "the second moment is counted as wide as the first");
 	if (kind && name[0] == 'a' && strcmp(kind->value, "adam") != 0)
 		import_note(r->report, IMPORT_APPROXIMATE, "optimizer",
 			    "%.40s: costs of AdamW", kind->value);
