@@ -10,6 +10,7 @@
 #include "engine/train/bound.h"
 #include "engine/train/train.h"
 #include "tests/support/any.h"
+#include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 
@@ -391,6 +392,35 @@ static void test_shards_show_so_much_everywhere(void **state)
 	free(trial);
 }
 
+/* Of schedules that only a simulation tells a stage holds a micro-batch, and a bound
+ * counts on the fifteenth of it that each stage but the first adds, in whole chunks. */
+static void test_what_simulated_schedules_hold_at_least(void **state)
+{
+	static const struct {
+		const char *schedule;
+		int64_t stages;
+		double least;
+	} rows[] = {
+		{ "zb-h1", 2, 0 },  { "zb-h1", 15, 0 },  { "zb-h1", 16, 1 },
+		{ "zb-h1", 32, 1 }, { "zb-v", 4, 0 },    { "zb-v", 8, 0 },
+		{ "zb-v", 9, 0.5 }, { "zb-v", 15, 0.5 }, { "zb-v", 16, 1 },
+		{ "zb-v", 40, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct bound_shape shape;
+		struct scenario s;
+
+		case_dense(&s);
+		s.plan.pp = rows[i].stages;
+		case_set(&s, "schedule", rows[i].schedule);
+		train_bound_shape(&s, &shape);
+		assert_false(shape.in_flight);
+		assert_close(shape.least, rows[i].least, 1e-12);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_shards_show_so_much_everywhere),
 		cmocka_unit_test(test_limits_are_those_of_the_bytes),
 		cmocka_unit_test(test_what_memory_held_decides_nothing),
+		cmocka_unit_test(test_what_simulated_schedules_hold_at_least),
 	};
 
 	return cmocka_run_group_tests(tests, any_load, any_unload);

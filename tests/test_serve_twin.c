@@ -206,6 +206,20 @@ static void same_figures(const struct scenario *s, const char *what,
 				 s->model.name, s->cluster.name, s->stack.name);
 }
 
+/* Kernels take as long as what starts them and the larger of what they compute and what
+ * they read, and no longer than all three one after the other. */
+static void check_bounds(const struct pass_operator *op)
+{
+	double compute = op->compute_seconds, memory = op->memory_seconds;
+	double most = op->fixed_seconds + compute + memory;
+
+	assert_true(compute >= 0 && memory >= 0 && op->fixed_seconds >= 0);
+	assert_true(op->count >= 0 && op->flops >= 0 && op->bytes >= 0);
+	assert_true(op->seconds >=
+		    (op->fixed_seconds + fmax(compute, memory)) * (1 - 1e-9));
+	assert_true(op->network || op->seconds <= most * (1 + 1e-9));
+}
+
 /* What is listed is what is summed. */
 static void check_lists(const struct pass *pass)
 {
@@ -224,6 +238,8 @@ static void check_lists(const struct pass *pass)
 		assert_close(t->total_bytes, t->sent_bytes * t->count, 1e-9);
 		assert_close(t->total_seconds, t->seconds * t->count, 1e-9);
 	}
+	for (int i = 0; i < pass->operators; i++)
+		check_bounds(&pass->operator[i]);
 	assert_close(pass->flops, flops, 1e-9);
 	assert_close(pass->bytes, bytes, 1e-9);
 	assert_close(pass->tp_seconds, travels[DIM_TP], 1e-9);
