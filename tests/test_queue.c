@@ -436,6 +436,32 @@ static void who_has_written_least_goes_behind_the_others(void **state)
 	assert_close(record[1].first, 19.08, 1e-9);
 }
 
+/* Two that came together have written six tokens each when 6 + 6 and 4 + 6 fill a cache
+ * of 22: the one with the longer prompt loses it, although the other one is the
+ * younger, and computes twelve tokens again when that has ended. */
+static void of_those_who_wrote_as_much_the_longest_prompt_goes(void **state)
+{
+	static const struct queue_item list[] = { { 0, 6, 8, 0 }, { 0, 4, 8, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 200) };
+	struct queue_load load = listed(list, 2);
+	struct queue_result r;
+
+	(void)state;
+	s.pool.room = 22;
+	s.pool.retracts = true;
+	s.pool.expects = s.pool.expects_least = 0.1;
+	r = run(&s, &load);
+	is(0, 0.06, 8.22);
+	is(1, 0.1, 7.1);
+	assert_int_equal(r.preempted, 1);
+	assert_close(r.recomputed_tokens, 12, 0);
+	/* who retracts by age alone takes it from the younger */
+	s.pool.retracts = false;
+	r = run(&s, &load);
+	is(0, 0.1, 7.1);
+	assert_int_equal(r.preempted, 1);
+}
+
 /* 250 of 300 tokens were computed before: half a second is left. Goals count alone and
  * together. Cache for 400: the second is larger than that, and is let in alone. */
 static void a_list_has_prefixes_goals_and_sizes(void **state)
@@ -737,6 +763,7 @@ int main(void)
 		cmocka_unit_test(prompts_wait_for_others),
 		cmocka_unit_test(outputs_to_come_are_expected),
 		cmocka_unit_test(who_has_written_least_goes_behind_the_others),
+		cmocka_unit_test(of_those_who_wrote_as_much_the_longest_prompt_goes),
 		cmocka_unit_test(a_list_has_prefixes_goals_and_sizes),
 		cmocka_unit_test(laws_hold_of_every_load),
 		cmocka_unit_test(a_closed_loop_holds_its_users),

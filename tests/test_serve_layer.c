@@ -376,6 +376,14 @@ static void test_experts_in_mxfp4(void **state)
 	s.plan.precision = PRECISION_NVFP4;
 	assert_close(serve_weight_bytes(&s), 4.5 / 8, 1e-12);
 	assert_close(kernel_peak(&s, PRECISION_NVFP4), 9e15, 1e-12);
+	/* blocks of 128 have a scale of four bytes, where the chip has such products */
+	s.plan.precision = PRECISION_FP8_BLOCK;
+	peak[PRECISION_FP8_BLOCK] = 0;
+	assert_close(kernel_operand_bytes(&s), 1, 0);
+	assert_close(kernel_peak(&s, PRECISION_FP8_BLOCK), peak[PRECISION_FP8], 0);
+	peak[PRECISION_FP8_BLOCK] = 3e15;
+	assert_close(kernel_operand_bytes(&s), 1 + 4.0 / 128, 1e-12);
+	assert_close(kernel_peak(&s, PRECISION_FP8_BLOCK), 3e15, 0);
 }
 
 /* Bytes of a weight and of an element of the KV cache by their formats: scales of 32
