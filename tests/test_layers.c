@@ -181,6 +181,16 @@ static void test_norms_op_by_op(void **state)
 	}
 }
 
+/* So many parts of what SP gathered wait for the backward: one is what the norm keeps,
+ * and without a pipeline more than one are all. */
+static void check_gathered(double parts, int64_t stages, double kept)
+{
+	scenario.stack.saved_gather_shards = parts;
+	scenario.plan.pp = stages;
+	small_draw();
+	assert_close(small_named("attention input")->kept_bytes, kept, 1e-12);
+}
+
 /* Megatron's sequence parallelism (Korthikanti 2022, section 4.2.2): gather the input,
  * scatter the sums of the output; backward the other way round, and the input again for
  * the weights' gradient. Without it one all-reduce each way. */
@@ -199,6 +209,9 @@ static void test_ranks_of_tp_exchange_rows(void **state)
 	assert_true(small_named("input gradient")->beside_weight_grad);
 	check_call("attention output", COLLECTIVE_REDUCE_SCATTER, x, 1, 0);
 	check_call("output gradient", COLLECTIVE_ALL_GATHER, x, 0, 1);
+	check_gathered(1, 1, 0);
+	check_gathered(2, 1, x / TP);
+	check_gathered(1.5, 2, 0.5 * x / TP);
 	small_layer();
 	small_draw();
 	check_call("attention input", COLLECTIVE_ALL_REDUCE, x, 0, 1);
