@@ -221,7 +221,7 @@ static void watt_terms(const struct asked *a, struct explanation *out)
 
 static double recomputed(const struct asked *a)
 {
-	return step_recomputed_share(explain_step(a));
+	return step_recomputed_share(explain_step(a)->scenario);
 }
 
 static void recomputed_terms(const struct asked *a, struct explanation *out)

@@ -222,7 +222,8 @@ static void share_terms(const struct asked *a, struct explanation *out)
 /* Kept by the operators; the input alone of a layer that runs again whole. */
 static void add_kept(const struct asked *a, struct explanation *out)
 {
-	double share = is_kind(a) ? step_recomputed_share(explain_step(a)) : 0;
+	double share =
+		is_kind(a) ? step_recomputed_share(explain_step(a)->scenario) : 0;
 	double kept = 0;
 
 	for (int i = 0; i < explain_graph(a)->count; i++)
@@ -260,7 +261,8 @@ static void saved_terms(const struct asked *a, struct explanation *out)
 
 static void named_terms(const struct asked *a, struct explanation *out)
 {
-	double share = is_kind(a) ? step_recomputed_share(explain_step(a)) : 0;
+	double share =
+		is_kind(a) ? step_recomputed_share(explain_step(a)->scenario) : 0;
 
 	if (share >= 1) {
 		explain_say(out, "0");

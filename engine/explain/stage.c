@@ -263,8 +263,8 @@ static bool gathers_experts(const struct asked *a)
 {
 	struct shards shards;
 
-	step_shards(explain_step(a), &shards);
-	return shards.expert > 1 || !step_experts_apart(explain_step(a));
+	step_shards(&explain_step(a)->scenario->plan, &explain_step(a)->mesh, &shards);
+	return shards.expert > 1 || !step_experts_apart(&explain_step(a)->mesh);
 }
 
 static void gathered_terms(const struct asked *a, struct explanation *out)

@@ -230,8 +230,8 @@ const struct graph *explain_graph(const struct asked *asked)
 		return NULL;
 	if (f->part != asked->part) {
 		f->part = asked->part;
-		step_draw(&f->step, f->part, &f->graph);
-		layer_cost(&f->step, &f->graph, false, &f->cost);
+		step_draw(&f->step.context, f->part, &f->graph);
+		layer_cost(&f->step.context, &f->graph, false, &f->cost);
 	}
 	return &f->graph;
 }

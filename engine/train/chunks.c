@@ -135,13 +135,13 @@ static double accumulate_seconds(const struct step *step, const struct chunk_tim
 
 /* Activations on their way to the host and back, beside the computation: no run with
  * them was measured, so they are taken to hide as well as traffic of DP does. */
-static double exposed_offload(const struct step *step, const struct chunk_time *t,
-			      double bytes, bool forward)
+static double exposed_offload(const struct scenario *scenario,
+			      const struct chunk_time *t, double bytes, bool forward)
 {
-	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
+	double rate = scenario->cluster.accelerator.host_bytes_per_second;
 	double compute = forward ? t->forward : t->input_grad + t->weight_grad;
 
-	compute *= step->scenario->stack.dp_overlap;
+	compute *= scenario->stack.dp_overlap;
 	return rate > 0 ? larger(0, bytes / rate - compute) : 0;
 }
 
@@ -152,8 +152,8 @@ static void offload_traffic(struct step *step, double times, struct chunk_time *
 	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
 	double runs = times * (double)step->micro_batches / (double)step->stages;
 	double bytes = t->host_bytes;
-	double out_time = exposed_offload(step, t, bytes, true);
-	double in_time = exposed_offload(step, t, bytes, false);
+	double out_time = exposed_offload(step->scenario, t, bytes, true);
+	double in_time = exposed_offload(step->scenario, t, bytes, false);
 
 	t->offload_forward = out_time;
 	t->offload_backward = in_time;
@@ -169,12 +169,12 @@ static void offload_traffic(struct step *step, double times, struct chunk_time *
 /* What the CPU shows beside the GPU's seconds: the slower sets the pace. Where ranks
  * wait for each other's experts, some host or some GPU is late in every layer, and the
  * corner between both is round. */
-static double late_seconds(const struct step *step, const struct chunk_time *t,
+static double late_seconds(const struct mesh *mesh, const struct chunk_time *t,
 			   double host, double gpu)
 {
 	double h = host * host, g = gpu * gpu;
 
-	if (t->expert_layers <= 0 || step->mesh.ep < 2)
+	if (t->expert_layers <= 0 || mesh->ep < 2)
 		return larger(0, host - gpu);
 	return sqrt(sqrt(h * h + g * g)) - gpu;
 }
@@ -216,8 +216,8 @@ static void time_chunk(struct step *step, const struct alike *all, struct chunk_
 		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
 
 	/* a CPU that launches slower than the GPU computes sets the pace */
-	t->late_forward = late_seconds(step, t, t->host_forward, forward);
-	t->late_backward = late_seconds(step, t, t->host_backward, backward);
+	t->late_forward = late_seconds(&step->mesh, t, t->host_forward, forward);
+	t->late_backward = late_seconds(&step->mesh, t, t->host_backward, backward);
 	if (t->host_bytes > 0)
 		offload_traffic(step, all->times, t, out);
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
@@ -266,10 +266,9 @@ static void place_on(struct step *step, int stage, const struct alike *all,
 
 enum { KINDS = 4 }; /* that are kept in mind */
 
-static bool same_layers(const struct step *step, const struct alike *a,
-			const struct alike *b)
+static bool same_layers(int kinds, const struct alike *a, const struct alike *b)
 {
-	for (int kind = 0; kind < step->scenario->model.kinds; kind++)
+	for (int kind = 0; kind < kinds; kind++)
 		if (a->layers[kind] != b->layers[kind])
 			return false;
 	return true;
@@ -314,7 +313,7 @@ static struct alike *kind_of(struct step *step, const struct alike *one,
 	struct alike *new;
 
 	for (int i = 0; i < seen; i++)
-		if (same_layers(step, &kind[i], one))
+		if (same_layers(step->scenario->model.kinds, &kind[i], one))
 			return &kind[i];
 	new = &kind[(*kinds)++ % KINDS];
 	if (*kinds > KINDS)

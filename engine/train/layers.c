@@ -12,9 +12,10 @@ bool step_hides_in_pairs(const struct scenario *scenario)
 	       schedule_pairs(scenario->plan.schedule);
 }
 
-static inline bool recomputes(const struct step *step, const struct graph_operator *op)
+static inline bool recomputes(const struct graph_context *c,
+			      const struct graph_operator *op)
 {
-	const struct plan *plan = &step->scenario->plan;
+	const struct plan *plan = &c->scenario->plan;
 
 	if (op->with_layer)
 		return plan->recompute == RECOMPUTE_FULL;
@@ -30,7 +31,7 @@ static inline bool recomputes(const struct step *step, const struct graph_operat
 
 /* Attention time hides a ring's transfers; for other overlaps all computation does,
  * up to the share that the stack reaches. */
-static double hiding_time(const struct step *step, const struct graph *graph,
+static double hiding_time(const struct graph_context *c, const struct graph *graph,
 			  const struct graph_operator *op, bool forward)
 {
 	double seconds = 0;
@@ -49,15 +50,15 @@ static double hiding_time(const struct step *step, const struct graph *graph,
 						     other->weight_grad_seconds;
 	}
 	/* dispatch and combine share what there is to hide behind */
-	return op->dimension == DIM_EP ? seconds / 2 * step->scenario->stack.ep_overlap
+	return op->dimension == DIM_EP ? seconds / 2 * c->scenario->stack.ep_overlap
 				       : seconds;
 }
 
-static double hidden_share(const struct step *step, const struct graph_operator *op)
+static double hidden_share(const struct graph_context *c,
+			   const struct graph_operator *op)
 {
-	return graph_in_pieces(&step->scenario->plan, op)
-		       ? step->scenario->stack.tp_overlap
-		       : 0;
+	return graph_in_pieces(&c->scenario->plan, op) ? c->scenario->stack.tp_overlap
+						       : 0;
 }
 
 /* Weight-gradient time of the GEMM that follows a collective in the forward. */
@@ -71,11 +72,11 @@ static double weight_grad_behind(const struct graph *graph,
 	return 0;
 }
 
-static void expose(const struct step *step, const struct graph *graph,
+static void expose(const struct graph_context *c, const struct graph *graph,
 		   struct graph_operator *op)
 {
-	double keep = 1 - hidden_share(step, op);
-	double beside = op->beside_weight_grad ? step->scenario->stack.tp_grad_overlap *
+	double keep = 1 - hidden_share(c, op);
+	double beside = op->beside_weight_grad ? c->scenario->stack.tp_grad_overlap *
 							 weight_grad_behind(graph, op)
 					       : 0;
 
@@ -84,9 +85,9 @@ static void expose(const struct step *step, const struct graph *graph,
 	if (!op->overlaps)
 		return;
 	op->exposed_forward =
-		larger(0, op->forward_seconds - hiding_time(step, graph, op, true));
+		larger(0, op->forward_seconds - hiding_time(c, graph, op, true));
 	op->exposed_backward =
-		larger(0, op->input_grad_seconds - hiding_time(step, graph, op, false));
+		larger(0, op->input_grad_seconds - hiding_time(c, graph, op, false));
 }
 
 static void add_weights(struct layer_cost *out, const struct graph_operator *op)
@@ -114,9 +115,9 @@ static void add_alone(const struct graph_operator *op, bool again,
 }
 
 /* What waits for the backward, on the accelerator and on the host. */
-static void hold(const struct step *step, bool again, struct graph_operator *op)
+static void hold(const struct graph_context *c, bool again, struct graph_operator *op)
 {
-	const struct plan *plan = &step->scenario->plan;
+	const struct plan *plan = &c->scenario->plan;
 	double saved = again || op->kind == OPERATOR_COLLECTIVE ? 0 : op->saved_bytes;
 
 	op->held_bytes = op->kept_bytes + saved;
@@ -130,7 +131,7 @@ static void hold(const struct step *step, bool again, struct graph_operator *op)
 	if (plan->recompute == RECOMPUTE_FULL || op->makes == 0)
 		return;
 	if (step_has_policy(plan)) {
-		step_policy_holds(step, op);
+		step_policy_holds(c, op);
 		return;
 	}
 	/* the first layers send theirs: a mean over them */
@@ -140,13 +141,13 @@ static void hold(const struct step *step, bool again, struct graph_operator *op)
 	op->held_bytes -= op->away_bytes;
 }
 
-static void add_operator(const struct step *step, bool full, struct graph_operator *op,
-			 struct layer_cost *out)
+static void add_operator(const struct graph_context *c, bool full,
+			 struct graph_operator *op, struct layer_cost *out)
 {
-	bool again = full || recomputes(step, op);
+	bool again = full || recomputes(c, op);
 
 	op->again = again;
-	hold(step, again, op);
+	hold(c, again, op);
 	out->sent_bytes += op->away_bytes;
 	if (op->kind == OPERATOR_COLLECTIVE) {
 		out->exposed_forward += op->exposed_forward;
@@ -179,12 +180,11 @@ static void add_operator(const struct step *step, bool full, struct graph_operat
 /* torchtitan's per-op policy saves the layer's input, attention's output and every
  * second matrix product: half of the GEMM time comes again with the cheap operators
  * that its modules bit marks. */
-static void per_op_policy(const struct step *step, struct graph *graph,
+static void per_op_policy(const struct graph_context *c, struct graph *graph,
 			  struct layer_cost *out)
 {
-	const struct plan *plan = &step->scenario->plan;
-	double input = step->context.norm_tokens *
-		       (double)step->scenario->model.hidden * step->context.width;
+	const struct plan *plan = &c->scenario->plan;
+	double input = c->norm_tokens * (double)c->scenario->model.hidden * c->width;
 
 	/* the head is no layer */
 	if (step_has_policy(plan)) {
@@ -199,13 +199,13 @@ static void per_op_policy(const struct step *step, struct graph *graph,
 		return;
 	for (int i = 0; i < graph->count; i++) {
 		struct graph_operator *op = &graph->item[i];
-		double half = op->rows * op->columns * step->context.width / 2;
+		double half = op->rows * op->columns * c->width / 2;
 
 		if (op->kind != OPERATOR_GEMM)
 			continue;
 		out->saved_bytes += half - op->kept_bytes;
 		op->held_bytes += half - op->kept_bytes;
-		if (recomputes(step, op))
+		if (recomputes(c, op))
 			continue;
 		op->again = 0.5;
 		out->recompute += op->forward_seconds / 2;
@@ -216,7 +216,7 @@ static void per_op_policy(const struct step *step, struct graph *graph,
 		out->saved_bytes -= input;
 }
 
-static void add_host(const struct step *step, const struct graph *graph,
+static void add_host(const struct graph_context *c, const struct graph *graph,
 		     struct layer_cost *out)
 {
 	for (int i = 0; i < graph->count; i++) {
@@ -225,34 +225,33 @@ static void add_host(const struct step *step, const struct graph *graph,
 		out->host_forward += op->host_forward;
 		out->host_backward += op->host_backward + op->again * op->host_forward;
 	}
-	out->host_forward *= step->context.launch_seconds;
-	out->host_backward *= step->context.launch_seconds;
+	out->host_forward *= c->launch_seconds;
+	out->host_backward *= c->launch_seconds;
 }
 
-void layer_cost(struct step *step, struct graph *graph, bool full,
+void layer_cost(const struct graph_context *c, struct graph *graph, bool full,
 		struct layer_cost *out)
 {
-	const struct plan *plan = &step->scenario->plan;
+	const struct plan *plan = &c->scenario->plan;
 
 	clear_bytes(out, sizeof *out);
 	for (int i = 0; i < graph->count; i++) {
 		if (graph->item[i].kind == OPERATOR_COLLECTIVE)
-			expose(step, graph, &graph->item[i]);
-		add_operator(step, full, &graph->item[i], out);
+			expose(c, graph, &graph->item[i]);
+		add_operator(c, full, &graph->item[i], out);
 	}
-	per_op_policy(step, graph, out);
+	per_op_policy(c, graph, out);
 	/* behind all that both compute, up to the share that the stack reaches */
 	out->pairs_hide =
 		lesser(out->pairs_hide,
-		       step->scenario->stack.ep_overlap *
+		       c->scenario->stack.ep_overlap *
 			       (out->forward + out->input_grad + out->weight_grad));
-	out->gemm_bytes *= step->context.width;
-	add_host(step, graph, out);
+	out->gemm_bytes *= c->width;
+	add_host(c, graph, out);
 	/* a layer that is recomputed whole keeps its input alone */
 	if (full)
-		out->saved_bytes = step->context.norm_tokens *
-				   (double)step->scenario->model.hidden *
-				   step->context.width;
+		out->saved_bytes =
+			c->norm_tokens * (double)c->scenario->model.hidden * c->width;
 	if (full)
 		out->sent_bytes = 0;
 	out->host_bytes = out->saved_bytes * plan->activation_offload + out->sent_bytes;
@@ -263,6 +262,7 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 static void add_traffic(const struct step *step, const struct graph *graph, bool full,
 			double layers, struct estimate *out)
 {
+	const struct graph_context *c = &step->context;
 	double runs = layers * (double)step->micro_batches;
 
 	for (int i = 0; out && i < graph->count; i++) {
@@ -274,7 +274,7 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 		if (op->kind != OPERATOR_COLLECTIVE || calls == 0)
 			continue;
 		seconds /= calls;
-		if (full || recomputes(step, op)) {
+		if (full || recomputes(c, op)) {
 			calls += op->forward_calls;
 			exposed += op->exposed_forward;
 		}
@@ -292,10 +292,10 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 }
 
 /* Mix of whole recomputation on some of a stage's layers and none on the others. */
-double step_recomputed_share(const struct step *step)
+double step_recomputed_share(const struct scenario *scenario)
 {
-	const struct plan *plan = &step->scenario->plan;
-	double layers = (double)step->scenario->model.layers / (double)plan->pp;
+	const struct plan *plan = &scenario->plan;
+	double layers = (double)scenario->model.layers / (double)plan->pp;
 
 	if (plan->recompute != RECOMPUTE_FULL)
 		return 0;
@@ -316,11 +316,11 @@ static void mix(struct layer_cost *cost, const struct layer_cost *full, double s
 }
 
 /* The same again where nothing has changed that it reads. */
-static void cost_once(struct step *step, struct graph *graph, int part, bool full,
-		      struct part_costs *known, struct layer_cost *out)
+static void cost_once(const struct graph_context *c, struct graph *graph, int part,
+		      bool full, struct part_costs *known, struct layer_cost *out)
 {
 	if (!known || !known->has[full][part]) {
-		layer_cost(step, graph, full, out);
+		layer_cost(c, graph, full, out);
 		if (!known)
 			return;
 		known->has[full][part] = true;
@@ -334,13 +334,13 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 {
 	const struct model *m = &step->scenario->model;
 	struct layer_cost *cost = &step->kind[kind];
-	double share = step_recomputed_share(step), layers = 0;
+	double share = step_recomputed_share(step->scenario), layers = 0;
 
 	if (out)
 		layers = step->kind_layers[kind] / (double)step->stages;
 	if (out && m->mtp_layers > 0 && kind == model_mtp_kind(m))
 		layers += (double)m->mtp_layers / (double)step->stages;
-	cost_once(step, graph, kind, false, known, cost);
+	cost_once(&step->context, graph, kind, false, known, cost);
 	cost->trained = (cost->dense_trainable + cost->expert_trainable) /
 			(cost->dense + cost->expert);
 	if (share < 1)
@@ -348,7 +348,7 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 	if (share > 0) {
 		struct layer_cost full;
 
-		cost_once(step, graph, kind, true, known, &full);
+		cost_once(&step->context, graph, kind, true, known, &full);
 		mix(cost, &full, share);
 		add_traffic(step, graph, true, layers * share, out);
 	}
@@ -386,7 +386,7 @@ static void mtp_layer(struct step *step, struct graph *graph, int part,
 	const struct model *m = &step->scenario->model;
 	struct layer_cost around;
 
-	cost_once(step, graph, part, false, known, &around);
+	cost_once(&step->context, graph, part, false, known, &around);
 	step->mtp = step->kind[model_mtp_kind(m)];
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
@@ -401,18 +401,18 @@ int step_parts(const struct model *model)
 	return model->kinds + MTP + (model->mtp_layers > 0);
 }
 
-void step_draw(const struct step *step, int part, struct graph *graph)
+void step_draw(const struct graph_context *c, int part, struct graph *graph)
 {
-	int end = part - step->scenario->model.kinds;
+	int end = part - c->scenario->model.kinds;
 
 	if (end < 0)
-		graph_layer(&step->context, part, graph);
+		graph_layer(c, part, graph);
 	else if (end == EMBEDDING)
-		graph_embedding(&step->context, graph);
+		graph_embedding(c, graph);
 	else if (end == HEAD)
-		graph_head(&step->context, graph);
+		graph_head(c, graph);
 	else
-		graph_mtp(&step->context, graph);
+		graph_mtp(c, graph);
 }
 
 void step_cost(struct step *step, int part, struct graph *graph,
@@ -426,7 +426,7 @@ void step_cost(struct step *step, int part, struct graph *graph,
 	} else if (end == MTP) {
 		mtp_layer(step, graph, part, known, out);
 	} else {
-		cost_once(step, graph, part, false, known, cost);
+		cost_once(&step->context, graph, part, false, known, cost);
 		add_traffic(step, graph, false, 1 / (double)step->stages, out);
 	}
 }
@@ -442,7 +442,7 @@ void step_layers(struct step *step, struct estimate *out)
 		if (part > 0 && part < kinds)
 			graph_next_layer(&step->context, part, &graph);
 		else
-			step_draw(step, part, &graph);
+			step_draw(&step->context, part, &graph);
 		step_cost(step, part, &graph, NULL, out);
 	}
 }

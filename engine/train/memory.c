@@ -4,10 +4,10 @@
 #include "engine/base/plain.h"
 #include "engine/train/terms.h"
 
-static void hold_states(const struct step *step, const struct stage_sum *sum,
+static void hold_states(const struct plan *plan, const struct stage_sum *sum,
 			const struct states *each, struct stage_memory *out)
 {
-	double off = step->scenario->plan.optimizer_offload, all;
+	double off = plan->optimizer_offload, all;
 
 	out->parameters = sum->dense + sum->expert;
 	out->weights_bytes =
@@ -62,9 +62,10 @@ bool step_runs_again(const struct scenario *scenario)
 }
 
 /* The layer that runs backward holds all its tensors again. */
-static double layer_at_work(const struct step *step, const struct stage_sum *sum)
+static double layer_at_work(const struct scenario *scenario,
+			    const struct stage_sum *sum)
 {
-	if (!step_runs_again(step->scenario) || sum->layers <= 0)
+	if (!step_runs_again(scenario) || sum->layers <= 0)
 		return 0;
 	return larger(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }
@@ -75,7 +76,7 @@ static double layer_at_work(const struct step *step, const struct stage_sum *sum
 static void gather(struct holding *h, const struct stage_sum *sum)
 {
 	const struct plan *plan = h->plan;
-	bool experts = h->shards.expert > 1 || !step_experts_apart(h->step);
+	bool experts = h->shards.expert > 1 || !step_experts_apart(&h->step->mesh);
 	double layer = experts ? sum->largest_layer : sum->largest_dense;
 
 	h->gathered = plan->fsdp_reshard ? (1 + (double)plan->fsdp_prefetch) * layer
@@ -92,7 +93,7 @@ void holding_begin(const struct step *step, struct holding *out)
 	out->step = step;
 	out->plan = &s->plan;
 	out->stack = &s->stack;
-	step_shards(step, &out->shards);
+	step_shards(&s->plan, mesh, &out->shards);
 	states_bytes(s, &out->shards, &out->each);
 	out->weight_bytes = step_weight_bytes(s);
 	out->gradient_bytes = step_gradient_bytes(s);
@@ -108,7 +109,7 @@ void holding_begin(const struct step *step, struct holding *out)
 void holding_enter(struct holding *h, const struct stage_sum *sum)
 {
 	h->sum = sum;
-	h->again = layer_at_work(h->step, sum);
+	h->again = layer_at_work(h->step->scenario, sum);
 	h->gathered = h->gathered_trained = 0;
 	if (h->plan->zero == 3)
 		gather(h, sum);
@@ -145,7 +146,7 @@ static void hold(struct holding *h, int stage, const struct stage_sum *sum,
 	holding_enter(h, sum);
 	out->layers = sum->layers;
 	out->kv_bytes = 0;
-	hold_states(h->step, sum, &h->each, out);
+	hold_states(h->plan, sum, &h->each, out);
 	hold_activations(h, stage, out);
 	out->buffers_bytes = holding_buffers(h);
 	h->activations = out->activations_bytes;

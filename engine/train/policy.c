@@ -51,16 +51,14 @@ bool step_policy_recomputes(const struct plan *plan, const struct graph_operator
 
 /* What a policy holds of an operator of a layer: the product itself where it is named,
  * attention's with the sums of its rows. */
-void step_policy_holds(const struct step *step, struct graph_operator *op)
+void step_policy_holds(const struct graph_context *c, struct graph_operator *op)
 {
-	struct policy policy = policy_of(&step->scenario->plan);
+	struct policy policy = policy_of(&c->scenario->plan);
 	/* what is summed over TP is kept as SP splits it */
-	double rows = op->makes & (OUT | MLP_OUT) && !op->expert
-			      ? step->context.norm_tokens
-			      : op->rows;
-	double made = op->kind == OPERATOR_ATTENTION
-			      ? op->kept_bytes
-			      : rows * op->columns * step->context.width;
+	double rows =
+		op->makes & (OUT | MLP_OUT) && !op->expert ? c->norm_tokens : op->rows;
+	double made = op->kind == OPERATOR_ATTENTION ? op->kept_bytes
+						     : rows * op->columns * c->width;
 
 	op->held_bytes = op->makes & policy.kept ? made : 0;
 	op->away_bytes = op->makes & policy.sent ? made : 0;

@@ -8,12 +8,12 @@
 /* Gathering sharded weights beside the computation of the layer before: what is longer
  * shows, and the first layer always does (FSDP, arXiv 2304.11277). ZeRO 2 gathers none,
  * and what it scatters runs ahead of nothing. */
-static double exposed_gather(const struct step *step, double seconds, double compute,
-			     double layers)
+static double exposed_gather(const struct scenario *scenario, double seconds,
+			     double compute, double layers)
 {
-	const struct plan *plan = &step->scenario->plan;
+	const struct plan *plan = &scenario->plan;
 	double hides = plan->zero < 3 || plan->fsdp_prefetch > 0
-			       ? step->scenario->stack.dp_overlap * compute
+			       ? scenario->stack.dp_overlap * compute
 			       : 0;
 	double first = layers > 0 ? seconds / layers : seconds;
 
@@ -36,51 +36,51 @@ struct shard_cost {
 	double gather_seconds, scatter_seconds; /* of both */
 };
 
-static void price_family(const struct step *step, double calls,
+static void price_family(const struct graph_context *c, double calls,
 			 struct shard_family *family, struct shard_cost *out)
 {
 	/* a shard group of one shares out nothing */
 	if (family->group.ranks < 2)
 		return;
-	step_pieces(step, &family->group, COLLECTIVE_REDUCE_SCATTER,
+	step_pieces(&c->fabric, &family->group, COLLECTIVE_REDUCE_SCATTER,
 		    family->gradient_bytes, calls, &family->scatter);
 	out->scatter_seconds += family->scatter.seconds;
-	if (step->scenario->plan.zero < 3)
+	if (c->scenario->plan.zero < 3)
 		return;
-	step_pieces(step, &family->group, COLLECTIVE_ALL_GATHER, family->weight_bytes,
-		    calls, &family->gather);
+	step_pieces(&c->fabric, &family->group, COLLECTIVE_ALL_GATHER,
+		    family->weight_bytes, calls, &family->gather);
 	out->gather_seconds += family->gather.seconds;
 }
 
 /* One micro-batch in one direction. Where experts are on the ranks that dense weights
  * are on, a layer is gathered and scattered as one. */
-static void price_shards(const struct step *step, const struct chunk_time *t,
+static void price_shards(const struct graph_context *c, const struct chunk_time *t,
 			 struct shard_cost *out)
 {
-	const struct scenario *s = step->scenario;
+	const struct scenario *s = c->scenario;
 	double weight = step_weight_bytes(s), gradient = step_sent_bytes(s);
 	struct shard_family *dense = &out->family[DENSE], *expert = dense + 1;
 	struct shards shards;
 
-	step_shards(step, &shards);
+	step_shards(&s->plan, c->mesh, &shards);
 	clear_bytes(out, sizeof *out);
 	dense->gathers = "gather weights";
 	dense->scatters = "scatter gradients";
-	dense->group = step_shard_group(&step->mesh.dense_group, shards.dense);
+	dense->group = step_shard_group(&c->mesh->dense_group, shards.dense);
 	dense->weight_bytes = t->dense * weight;
 	dense->gradient_bytes = t->dense_trainable * gradient;
-	if (step_experts_apart(step)) {
+	if (step_experts_apart(c->mesh)) {
 		expert->gathers = "gather experts";
 		expert->scatters = "scatter experts";
-		expert->group = step_shard_group(&step->mesh.edp_group, shards.expert);
+		expert->group = step_shard_group(&c->mesh->edp_group, shards.expert);
 		expert->weight_bytes = t->expert * weight;
 		expert->gradient_bytes = t->expert_trainable * gradient;
-		price_family(step, t->expert_layers, expert, out);
+		price_family(c, t->expert_layers, expert, out);
 	} else {
 		dense->weight_bytes += t->expert * weight;
 		dense->gradient_bytes += t->expert_trainable * gradient;
 	}
-	price_family(step, t->layers, dense, out);
+	price_family(c, t->layers, dense, out);
 }
 
 /* The families have of the exposed time what they have of the seconds. */
@@ -126,15 +126,15 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 
 	if (plan->zero < 2)
 		return;
-	price_shards(step, t, &cost);
+	price_shards(&step->context, t, &cost);
 	/* both directions of backward traffic share the network */
 	double moved = cost.scatter_seconds + (again ? cost.gather_seconds : 0);
-	double forward =
-		exposed_gather(step, cost.gather_seconds, t->forward, t->layers);
-	double backward =
-		again || plan->overlap_grad_reduce
-			? exposed_gather(step, moved, hidden_backward, t->layers)
-			: moved;
+	double forward = exposed_gather(step->scenario, cost.gather_seconds, t->forward,
+					t->layers);
+	double backward = again || plan->overlap_grad_reduce
+				  ? exposed_gather(step->scenario, moved,
+						   hidden_backward, t->layers)
+				  : moved;
 	/* a stage without layers gathers nothing */
 	double gather = again && cost.gather_seconds > 0
 				? backward * cost.gather_seconds / moved
@@ -164,7 +164,7 @@ static double shard_layer_seconds(const struct step *step,
 	struct shard_cost cost;
 
 	chunk_add_layer(&t, layer, 1);
-	price_shards(step, &t, &cost);
+	price_shards(&step->context, &t, &cost);
 	return once * (cost.gather_seconds + cost.scatter_seconds) +
 	       (plan->fsdp_reshard ? cost.gather_seconds : 0);
 }

@@ -114,13 +114,13 @@ struct step {
 bool step_hides_in_pairs(const struct scenario *scenario);
 /* Costs of one graph: what its collectives expose, what recomputation drops. full is
  * for a layer that is recomputed as a whole. */
-void layer_cost(struct step *step, struct graph *graph, bool full,
+void layer_cost(const struct graph_context *context, struct graph *graph, bool full,
 		struct layer_cost *out);
 /* The parts of a model in this order: kinds of layers, embedding, head, and what stands
  * around MTP layers. Each is drawn as a graph, then costed, kinds first; collectives go
  * into the estimate's traffic, here and below, unless it is NULL; so may `known` be. */
 int step_parts(const struct model *model);
-void step_draw(const struct step *step, int part, struct graph *graph);
+void step_draw(const struct graph_context *context, int part, struct graph *graph);
 void step_cost(struct step *step, int part, struct graph *graph,
 	       struct part_costs *known, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
@@ -133,9 +133,9 @@ static inline bool step_has_policy(const struct plan *plan)
 /* Whether it computes the operator again; and what it holds of it, here and on the host
  * (op->held_bytes, op->away_bytes). */
 bool step_policy_recomputes(const struct plan *plan, const struct graph_operator *op);
-void step_policy_holds(const struct step *step, struct graph_operator *op);
+void step_policy_holds(const struct graph_context *context, struct graph_operator *op);
 /* Of a stage's layers, the share that whole recomputation runs again. */
-double step_recomputed_share(const struct step *step);
+double step_recomputed_share(const struct scenario *scenario);
 /* Whether the table of the embedding that MTP layers look tokens up in is another one
  * on virtual stage k than the first stage's (Megatron Core, gpt_model.py: embedding
  * where pre_process or mtp_process): not where both, or a tied head, share a rank. */
@@ -249,14 +249,14 @@ static inline double step_accumulate_bytes(const struct scenario *scenario,
 					     scenario->stack.sum_copy_bytes);
 }
 /* Those that states_shards() finds, of the mesh that stands. */
-void step_shards(const struct step *step, struct shards *out);
+void step_shards(const struct plan *plan, const struct mesh *mesh, struct shards *out);
 /* Whether experts are on other ranks than the dense weights of their layer: then FSDP
  * wraps them apart, and a rank that alone holds its experts gathers none. */
-bool step_experts_apart(const struct step *step);
+bool step_experts_apart(const struct mesh *mesh);
 /* The innermost `sharded` ranks of a group: those that share one set of shards. */
 struct group step_shard_group(const struct group *group, int64_t sharded);
 /* One collective done in `calls` pieces, each of which pays the latency. */
-void step_pieces(const struct step *step, const struct group *group,
+void step_pieces(const struct fabric *fabric, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,
 		 struct collective *out);
 /* Per logit at the loss's peak, and what captured CUDA graphs hold. */

@@ -10,19 +10,16 @@
  * DistributedDataParallel. */
 static const double least_bucket_bytes = 25e6;
 
-void step_shards(const struct step *step, struct shards *out)
+void step_shards(const struct plan *plan, const struct mesh *mesh, struct shards *out)
 {
-	const struct plan *plan = &step->scenario->plan;
-	const struct mesh *mesh = &step->mesh;
-
 	states_share(plan, mesh->dense_group.ranks, mesh->edp_group.ranks, out);
 	out->replicated = mesh->dp * mesh->copies > 1;
 }
 
-bool step_experts_apart(const struct step *step)
+bool step_experts_apart(const struct mesh *mesh)
 {
-	const struct group *dense = &step->mesh.dense_group;
-	const struct group *expert = &step->mesh.edp_group;
+	const struct group *dense = &mesh->dense_group;
+	const struct group *expert = &mesh->edp_group;
 
 	return dense->ranks != expert->ranks || dense->stride != expert->stride;
 }
@@ -39,12 +36,12 @@ struct group step_shard_group(const struct group *group, int64_t sharded)
 	return part;
 }
 
-void step_pieces(const struct step *step, const struct group *group,
+void step_pieces(const struct fabric *fabric, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,
 		 struct collective *out)
 {
 	calls = larger(1, calls);
-	collective_cost(&step->context.fabric, group, kind, bytes / calls, out);
+	collective_cost(fabric, group, kind, bytes / calls, out);
 	out->pieces = calls;
 	out->seconds *= calls;
 	out->sent_bytes *= calls;
@@ -53,16 +50,14 @@ void step_pieces(const struct step *step, const struct group *group,
 
 /* Hidden behind the last micro-batch's backward, or the first one's forward: all but
  * one bucket, at the share that the stack reaches. */
-static double exposed_sync(const struct step *step, double seconds, double beside,
+static double exposed_sync(const struct stack *stack, double seconds, double beside,
 			   double layers, bool overlaps)
 {
 	double bucket = layers > 0 ? seconds / layers : seconds;
 
 	if (!overlaps)
 		return seconds;
-	return lesser(
-		seconds,
-		larger(bucket, seconds - step->scenario->stack.dp_overlap * beside));
+	return lesser(seconds, larger(bucket, seconds - stack->dp_overlap * beside));
 }
 
 /* The stages that add up the gradients of one table; -1 = none do. */
@@ -115,8 +110,9 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 		calls = scenario_sums_behind(s->step->scenario)
 				? 1
 				: lesser(calls, bytes / least_bucket_bytes);
-	step_pieces(s->step, group, kind, bytes, calls, &cost);
-	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
+	step_pieces(&s->step->context.fabric, group, kind, bytes, calls, &cost);
+	exposed = exposed_sync(&s->step->scenario->stack, cost.seconds, beside,
+			       s->layers, overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes, &cost,
 		     exposed * s->share);
 	s->part[s->family + slot] = (struct sync_part){ .what = what,

@@ -154,9 +154,8 @@ static struct spread widen(struct spread spread, double factor)
 				1 + (spread.high - 1) * factor };
 }
 
-static void ranges(const struct step *step, struct estimate *out)
+static void ranges(const struct scenario *s, struct estimate *out)
 {
-	const struct scenario *s = step->scenario;
 	const struct accuracy *known = &s->cluster.accuracy;
 	enum run_kind kind = scenario_run_kind(s);
 	double factor = step_range_factor(s);
@@ -176,5 +175,5 @@ void step_total(const struct step *step, struct estimate *out)
 	means(step, out);
 	apply_scale(out, step->scenario->cluster.scale);
 	throughput(step, out);
-	ranges(step, out);
+	ranges(step->scenario, out);
 }

@@ -130,15 +130,16 @@ bool settled_layout(const struct scenario *scenario, struct estimate *scratch,
 
 void settled_graph(const struct scenario *scenario, int part, struct graph *out)
 {
-	struct step step = { .scenario = scenario };
 	bool full = scenario->plan.recompute == RECOMPUTE_FULL &&
 		    part < scenario->model.kinds;
+	struct graph_context context;
 	struct layer_cost cost;
+	struct mesh mesh;
 
-	mesh_build(scenario, &step.mesh);
-	graph_context(scenario, &step.mesh, &step.context);
-	step_draw(&step, part, out);
-	layer_cost(&step, out, full, &cost);
+	mesh_build(scenario, &mesh);
+	graph_context(scenario, &mesh, &context);
+	step_draw(&context, part, out);
+	layer_cost(&context, out, full, &cost);
 	/* the mesh ends here */
 	for (int i = 0; i < out->count; i++)
 		out->item[i].group = NULL;

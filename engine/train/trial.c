@@ -20,7 +20,7 @@ void trial_begin(struct trial *trial)
 	graph_context(&trial->scenario, &step->mesh, &step->context);
 	collective_fabric(&trial->scenario, &step->choices, &step->context.fabric);
 	for (int part = 0; part < trial->parts; part++)
-		step_draw(step, part, &trial->graph[part]);
+		step_draw(&step->context, part, &trial->graph[part]);
 }
 
 /* Where the costs of a part stand. */
