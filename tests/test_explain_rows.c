@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "engine/base/formula.h"
-#include "engine/explain/explain.h"
+#include "engine/explain/row.h"
+#include "engine/knob/knob.h"
 #include "engine/rules/legality.h"
 #include "engine/serve/serve.h"
 #include "engine/train/train.h"
@@ -92,6 +93,105 @@ static void test_chains_end_for_any_scenario(void **state)
 	check_scenarios(some_of(40), true);
 }
 
+/* What lies below the estimate: tables, and where their keys stand. */
+struct table {
+	const char *prefix;
+	const struct explain_node *nodes;
+};
+static const struct table below_server[] = {
+	{ "", explain_model },
+	{ "", explain_serving_nodes },
+	{ "", explain_serving_waits },
+	{ "", explain_serving_plan },
+	{ "passes.decode.", explain_pass_nodes },
+	{ "passes.mixed.", explain_pass_nodes },
+	{ NULL, NULL },
+};
+static const struct table below_step[] = {
+	{ "", explain_model },
+	{ "", explain_degrees_nodes },
+	{ "", explain_states },
+	{ "", explain_rates },
+	{ "model.kinds.0.", explain_model_kind },
+	{ "stages.0.", explain_stage },
+	{ "stages.0.", explain_stage_times },
+	{ "stages.0.", explain_stage_shown },
+	{ "chunks.0.", explain_chunk },
+	{ "kinds.0.", explain_layer },
+	{ "head.", explain_layer },
+	{ "traffic.0.", explain_traffic },
+	{ NULL, NULL },
+};
+
+/* Knobs whose formulas have a case of their own, turned more often than by chance. */
+static void turn_rare_knobs(struct scenario *s)
+{
+	static const char *const rare[] = { "recompute",       "recompute_layers",
+					    "weight_format",   "frozen_format",
+					    "lora_rank",       "optimizer",
+					    "fsdp_reshard",    "optimizer_offload",
+					    "offload_modules", "wide_first",
+					    "cross_entropy",   "zero_group" };
+
+	for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
+		const struct knob *knob = knob_find(rare[i]);
+		double values[MAX_VALUES];
+		int present, count = knob_values(s, knob, values, &present);
+
+		if (count > 0 && next(4) == 0)
+			knob_set(s, knob, values[next((uint64_t)count)]);
+	}
+}
+
+/* Each number below the estimate by itself, whether or not a chain comes by. Returns
+ * how many there are in this scenario. */
+static int check_below(struct walk *w, const struct table *below)
+{
+	struct explanation *x = malloc(sizeof *x);
+	int there = 0;
+
+	for (; below->prefix; below++)
+		for (const struct explain_node *n = below->nodes; n->row.key; n++) {
+			char key[EXPLAIN_MAX_KEY];
+
+			snprintf(key, sizeof key, "%s%s", below->prefix, n->row.key);
+			if (!explain(w->scenario, w->estimate, key, x))
+				continue;
+			/* not the first of a path: it may be an end */
+			w->count = 0;
+			w->path_length = 1;
+			snprintf(w->path[0], sizeof w->path[0], "below");
+			walk_follow(w, key, false);
+			there++;
+		}
+	free(x);
+	return there;
+}
+
+static void test_what_lies_below_gives_its_number(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct walk *w = malloc(sizeof *w);
+
+	(void)state;
+	seed = 31;
+	for (int legal = 0; legal < some_of(400);) {
+		struct scenario s;
+
+		any_scenario(&s);
+		turn_rare_knobs(&s);
+		train_estimate(&s, e);
+		if (!e->legal)
+			continue;
+		legal++;
+		w->scenario = &s;
+		w->estimate = e;
+		assert_true(check_below(w, below_step) > 100);
+	}
+	free(e);
+	free(w);
+}
+
 static void test_servers_give_their_numbers(void **state)
 {
 	struct estimate *e = calloc(1, sizeof *e);
@@ -108,6 +208,7 @@ static void test_servers_give_their_numbers(void **state)
 			continue;
 		w->scenario = &s;
 		w->estimate = e;
+		assert_true(check_below(w, below_server) > 60);
 		w->count = w->path_length = 0;
 		for (int k = 0; k < metric_count(); k++)
 			if (metric_table[k].modes & METRIC_INFERENCE)
@@ -229,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formulas_give_their_number_for_any_scenario),
 		cmocka_unit_test(test_chains_end_for_any_scenario),
+		cmocka_unit_test(test_what_lies_below_gives_its_number),
 		cmocka_unit_test(test_servers_give_their_numbers),
 		cmocka_unit_test(test_a_leap_of_the_rate_is_told),
 		cmocka_unit_test(test_gradients_of_kept_weights_are_whole),

@@ -71,7 +71,10 @@ static void chunk_terms(const struct asked *a, struct explanation *out)
 {
 	if (plan(a)->split != SPLIT_CUSTOM && plan(a)->pp > 1 &&
 	    schedule_takes_chunks(plan(a)->schedule)) {
-		explain_say(out, "max(VPP, 1)");
+		/* waves go down and up */
+		bool pairs = schedule_chunks(plan(a)->schedule, plan(a)->pp, 1) > 1;
+
+		explain_say(out, pairs ? "max(2 * ceil(VPP / 2), 2)" : "max(VPP, 1)");
 		knob(a, out, "VPP", "chunks that are asked for", "vpp");
 		return;
 	}
@@ -351,7 +354,7 @@ const struct explain_node explain_degrees_nodes[] = {
 	NODE("etp_used", "Ranks of an expert", FORM_COUNT, etp, etp_terms, NULL,
 	     "As asked for, or by the stack's rule."),
 	NODE("edp", "Replicas of an expert", FORM_COUNT, edp, edp_terms,
-	     "n / (ETP * EP * PP)", counted),
+	     "floor(n / (ETP * EP * PP))", counted),
 	NODE("micro_batches", "Micro-batches of a pipeline", FORM_COUNT, micro_batches,
 	     micro_batch_terms, "gbs / (DP * mbs)", counted),
 	NODE("chunks", "Chunks of a stage", FORM_COUNT, chunks, chunk_terms, NULL,

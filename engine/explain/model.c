@@ -324,10 +324,21 @@ static void mlp_terms(const struct asked *a, struct explanation *out)
 		     "model.input_width");
 }
 
+/* Says 0 of a kind whose MLP is dense, or that has none. */
+static bool lacks_experts(const struct asked *a, struct explanation *out)
+{
+	if (model_of(a)->kind[a->kind].mlp == MLP_MOE)
+		return false;
+	explain_say(out, "0");
+	return true;
+}
+
 static void routed_terms(const struct asked *a, struct explanation *out)
 {
 	const struct moe *moe = &model_of(a)->moe;
 
+	if (lacks_experts(a, out))
+		return;
 	explain_say(out, "E * (");
 	explain_from(a, out, "E", "experts of a layer", "model.experts");
 	feed_forward(a, out,
@@ -338,6 +349,8 @@ static void routed_terms(const struct asked *a, struct explanation *out)
 
 static void shared_terms(const struct asked *a, struct explanation *out)
 {
+	if (lacks_experts(a, out))
+		return;
 	if (model_of(a)->moe.shared_ffn <= 0) {
 		explain_say(out, "0");
 		return;
@@ -349,6 +362,9 @@ static void shared_terms(const struct asked *a, struct explanation *out)
 
 static void router_terms(const struct asked *a, struct explanation *out)
 {
+	if (lacks_experts(a, out))
+		return;
+	explain_say(out, "h * E + bias * E");
 	explain_from(a, out, "h", "hidden size", "model.hidden");
 	explain_from(a, out, "E", "experts of a layer", "model.experts");
 	explain_from(a, out, "bias", "1 if it has one", "model.router_bias");
@@ -356,6 +372,9 @@ static void router_terms(const struct asked *a, struct explanation *out)
 
 static void latent_terms(const struct asked *a, struct explanation *out)
 {
+	if (lacks_experts(a, out))
+		return;
+	explain_say(out, "2 * h * l");
 	explain_from(a, out, "h", "hidden size", "model.hidden");
 	explain_from(a, out, "l", "width of what experts take, 0 = hidden",
 		     "model.expert_latent");
@@ -399,12 +418,12 @@ const struct explain_node explain_model_kind[] = {
 	NODE("norms", "Parameters of the norms", FORM_COUNT, layer_norms,
 	     layer_norm_terms, NULL, whole),
 	NODE("router", "Parameters of the router", FORM_COUNT, router, router_terms,
-	     "h * E + bias * E", whole),
+	     NULL, whole),
 	NODE("routed", "Parameters of routed experts", FORM_COUNT, routed, routed_terms,
 	     NULL, whole),
 	NODE("shared", "Parameters of shared experts", FORM_COUNT, shared, shared_terms,
 	     NULL, whole),
 	NODE("latent", "Projections of latent experts", FORM_COUNT, latent,
-	     latent_terms, "2 * h * l", whole),
+	     latent_terms, NULL, whole),
 	{ .row.key = NULL },
 };
