@@ -131,7 +131,8 @@ static void turn_rare_knobs(struct scenario *s)
 					    "lora_rank",       "optimizer",
 					    "fsdp_reshard",    "optimizer_offload",
 					    "offload_modules", "wide_first",
-					    "cross_entropy",   "zero_group" };
+					    "cross_entropy",   "document_len",
+					    "fp8_attention",   "zero_group" };
 
 	for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
 		const struct knob *knob = knob_find(rare[i]);
