@@ -97,30 +97,32 @@ static void test_chains_end_for_any_scenario(void **state)
 struct table {
 	const char *prefix;
 	const struct explain_node *nodes;
+	int many; /* any of the first so many of them; 0 = there is one */
 };
 static const struct table below_server[] = {
-	{ "", explain_model },
-	{ "", explain_serving_nodes },
-	{ "", explain_serving_waits },
-	{ "", explain_serving_plan },
-	{ "passes.decode.", explain_pass_nodes },
-	{ "passes.mixed.", explain_pass_nodes },
-	{ NULL, NULL },
+	{ "", explain_model, 0 },
+	{ "", explain_serving_nodes, 0 },
+	{ "", explain_serving_waits, 0 },
+	{ "", explain_serving_plan, 0 },
+	{ "passes.decode.", explain_pass_nodes, 0 },
+	{ "passes.mixed.", explain_pass_nodes, 0 },
+	{ NULL, NULL, 0 },
 };
 static const struct table below_step[] = {
-	{ "", explain_model },
-	{ "", explain_degrees_nodes },
-	{ "", explain_states },
-	{ "", explain_rates },
-	{ "model.kinds.0.", explain_model_kind },
-	{ "stages.0.", explain_stage },
-	{ "stages.0.", explain_stage_times },
-	{ "stages.0.", explain_stage_shown },
-	{ "chunks.0.", explain_chunk },
-	{ "kinds.0.", explain_layer },
-	{ "head.", explain_layer },
-	{ "traffic.0.", explain_traffic },
-	{ NULL, NULL },
+	{ "", explain_model, 0 },
+	{ "", explain_degrees_nodes, 0 },
+	{ "", explain_states, 0 },
+	{ "", explain_rates, 0 },
+	{ "model.kinds.", explain_model_kind, 2 },
+	{ "stages.", explain_stage, 4 },
+	{ "stages.", explain_stage_times, 4 },
+	{ "stages.", explain_stage_shown, 4 },
+	{ "chunks.", explain_chunk, 4 },
+	{ "kinds.", explain_layer, 2 },
+	{ "head.", explain_layer, 0 },
+	{ "kinds.0.operators.", explain_operator, 12 },
+	{ "traffic.", explain_traffic, 8 },
+	{ NULL, NULL, 0 },
 };
 
 /* Knobs whose formulas have a case of their own, turned more often than by chance. */
@@ -153,9 +155,13 @@ static int check_below(struct walk *w, const struct table *below)
 
 	for (; below->prefix; below++)
 		for (const struct explain_node *n = below->nodes; n->row.key; n++) {
-			char key[EXPLAIN_MAX_KEY];
+			char key[EXPLAIN_MAX_KEY], which[16] = "";
 
-			snprintf(key, sizeof key, "%s%s", below->prefix, n->row.key);
+			if (below->many > 0)
+				snprintf(which, sizeof which, "%d.",
+					 (int)next((uint64_t)below->many));
+			snprintf(key, sizeof key, "%s%s%s", below->prefix, which,
+				 n->row.key);
 			if (!explain(w->scenario, w->estimate, key, x))
 				continue;
 			/* not the first of a path: it may be an end */

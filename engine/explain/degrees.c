@@ -124,12 +124,12 @@ static double expert_shards(const struct asked *a)
 
 static void expert_shard_terms(const struct asked *a, struct explanation *out)
 {
-	if (a->scenario->model.moe.experts <= 0) {
-		explain_say(out, "1");
-		return;
-	}
-	explain_say(out, "max(1, floor(EDP * copies / (DP * CP * copies / d)))");
-	knob(a, out, "EDP", "replicas of an expert", "edp");
+	bool experts = a->scenario->model.moe.experts > 0;
+
+	explain_say(out, "max(1, floor(%scopies / (DP * CP * copies / d)))",
+		    experts ? "EDP * " : "");
+	if (experts)
+		knob(a, out, "EDP", "replicas of an expert", "edp");
 	knob(a, out, "DP", "replicas", "dp");
 	knob(a, out, "CP", "ranks of a sequence", "cp");
 	knob(a, out, "copies", "of the weights in the pipeline", "copies");
