@@ -107,10 +107,11 @@ static int place(const struct explorer *explorer, struct style style, const int 
 		line[i] = -1;
 	for (int rank = 0; rank < MOST; rank++)
 		for (int i = 0; i < MOST && all[i].key; i++) {
-			int width = width_of(explorer, &all[i], style), at = 0;
+			int width, at = 0;
 
 			if (all[i].rank != rank)
 				continue;
+			width = width_of(explorer, &all[i], style);
 			while (at < 2 && used[at] + width > room[at])
 				at++;
 			if (at == 2)
