@@ -325,6 +325,23 @@ static void test_a_narrow_line_keeps_what_plays(void **state)
 	shows(NULL, "4", 80, 24, other);
 }
 
+/* What goes there and back is named by where it goes. */
+static void test_the_last_line_says_what_comes_next(void **state)
+{
+	static const char *const picture[] = { " S picture ", NULL };
+	static const char *const table[] = { " S table ", NULL };
+	static const char *const critical[] = { " S critical ", NULL };
+	static const char *const all[] = { " S all ", NULL };
+
+	(void)state;
+	shows(NULL, "5", 120, 36, picture);
+	shows(NULL, "5S", 120, 36, table);
+	shows(NULL, "5S\t", 120, 36, table);
+	shows(NULL, "5SS", 120, 36, picture);
+	shows(NULL, "3", 120, 36, critical);
+	shows(NULL, "3S", 120, 36, all);
+}
+
 /* Names so long that they leave columns no room: what those would say stands below, of
  * the plan under the cursor. */
 static void test_rates_of_servers_with_long_names(void **state)
@@ -441,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_no_link_is_cut),
 		cmocka_unit_test(test_the_strip_says_which_value_is_best),
 		cmocka_unit_test(test_a_narrow_line_keeps_what_plays),
+		cmocka_unit_test(test_the_last_line_says_what_comes_next),
 		cmocka_unit_test(test_rates_of_servers_with_long_names),
 		cmocka_unit_test(test_side_by_side_nothing_is_cut),
 		cmocka_unit_test(test_two_plans_show_all_their_stages),

@@ -193,8 +193,20 @@ static int draw_hint(const struct explorer *explorer, struct canvas *canvas, int
 				  ROLE_LABEL, hint + strlen(name));
 }
 
+/* What S would show next: it goes there and back. */
+static const char *as_it_stands(const struct explorer *explorer, const char *hint)
+{
+	bool back = explorer->state[explorer->view].sort % 2 == 1;
+
+	if (back && strcmp(hint, "S picture") == 0)
+		return "S table";
+	if (back && strcmp(hint, "S critical") == 0)
+		return "S all";
+	return hint;
+}
+
 /* The same key stands there once: the first one is what it does. */
-static bool is_repeated(char *const *hint, int count, const char *next)
+static bool is_repeated(const char *const *hint, int count, const char *next)
 {
 	for (int i = 0; i < count; i++)
 		if (strncmp(hint[i], next, strcspn(next, " ") + 1) == 0)
@@ -214,14 +226,15 @@ void footer_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 			? "Esc back"
 		: explorer->course ? "q leave"
 				   : "q quit";
-	char text[400], *rest = text, *next, *hint[MOST];
+	const char *hint[MOST];
+	char text[400], *rest = text, *next;
 	int count = 0, room = canvas->width - 2 - text_width(leave), wish = 0, gap;
 	int x = 1;
 
 	hints(explorer, canvas->width, text, sizeof text);
 	while ((next = strsep(&rest, "|")) && count < MOST)
 		if (next[0] != '\0' && !is_repeated(hint, count, next))
-			hint[count++] = next;
+			hint[count++] = as_it_stands(explorer, next);
 	for (int i = 0; i < count; i++)
 		wish += width_of(hint[i]) + 2;
 	gap = wish <= room ? 2 : 1;
