@@ -380,6 +380,7 @@ bool search_slice(struct explorer *explorer);
 void search_compare_chosen(struct explorer *explorer);
 /* Opens the row under the cursor, if others like it are folded into it. */
 bool search_open_row(struct explorer *explorer);
+bool search_can_open_row(const struct explorer *explorer);
 void search_forget(struct explorer *explorer);
 /* Puts the rows in order after the sort or the filter has changed. */
 void search_arrange_rows(struct explorer *explorer);

@@ -110,3 +110,15 @@ void stage_lacks(struct stage *stage, const char *text)
 {
 	look(stage, text, false);
 }
+
+void stage_shows_all(const char *plan, const char *keys, int width, int height,
+		     const char *const *text)
+{
+	struct stage s;
+
+	stage_open(&s, plan, width, height);
+	stage_type(&s, keys);
+	for (; *text; text++)
+		stage_shows(&s, *text);
+	stage_close(&s);
+}

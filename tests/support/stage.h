@@ -27,5 +27,8 @@ char *stage_text(struct stage *stage);
 /* The screen shows this text; prints the screen if not. */
 void stage_shows(struct stage *stage, const char *text);
 void stage_lacks(struct stage *stage, const char *text);
+/* The screen of a plan behind these keys has all of these texts, up to a NULL. */
+void stage_shows_all(const char *plan, const char *keys, int width, int height,
+		     const char *const *text);
 
 #endif

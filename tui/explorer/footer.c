@@ -193,7 +193,7 @@ static int draw_hint(const struct explorer *explorer, struct canvas *canvas, int
 				  ROLE_LABEL, hint + strlen(name));
 }
 
-/* What S would show next: it goes there and back. */
+/* What S would show next, which goes there and back, and Enter do here. */
 static const char *as_it_stands(const struct explorer *explorer, const char *hint)
 {
 	bool back = explorer->state[explorer->view].sort % 2 == 1;
@@ -202,6 +202,9 @@ static const char *as_it_stands(const struct explorer *explorer, const char *hin
 		return "S table";
 	if (back && strcmp(hint, "S critical") == 0)
 		return "S all";
+	if (explorer->view == VIEW_SEARCH && strcmp(hint, "Enter take") == 0 &&
+	    explorer->mode == MODE_NORMAL && search_can_open_row(explorer))
+		return "Enter open";
 	return hint;
 }
 

@@ -351,7 +351,10 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 	snprintf(text, sizeof text, "%s on %lld GPUs", explorer->scenario.model.name,
 		 (long long)explorer->scenario.cluster.gpus);
 	canvas_text(canvas, 0, 1, canvas->width, ROLE_LABEL, text);
-	canvas_text(canvas, 0, 5, canvas->width, ROLE_HINT, "keys work; q quits");
+	canvas_text(canvas, 0, 5, canvas->width, ROLE_HINT,
+		    explorer->mode == MODE_NORMAL && !view_is_layer(explorer->view)
+			    ? "keys work; q quits"
+			    : "keys work; Esc goes back");
 	if (!explorer->estimate.legal) {
 		canvas_text(canvas, 0, 2, canvas->width, ROLE_BAD, "can't run");
 		return;

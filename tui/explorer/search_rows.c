@@ -130,19 +130,28 @@ void search_arrange_rows(struct explorer *explorer)
 	collect_words(search);
 }
 
-bool search_open_row(struct explorer *explorer)
+bool search_can_open_row(const struct explorer *explorer)
 {
-	struct search *search = explorer->search;
+	const struct search *search = explorer->search;
 	int at = explorer->state[VIEW_SEARCH].cursor, plan, row;
 
 	if (!search || at >= search->rows || !is_folded(explorer->filter))
 		return false;
 	plan = search->order[at];
 	row = search->alike.row[plan];
-	if (search->alike.count[row] < 2 || search->alike.best[row] != plan ||
-	    search->opened == row + 1)
+	return search->alike.count[row] > 1 && search->alike.best[row] == plan &&
+	       search->opened != row + 1;
+}
+
+bool search_open_row(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+	int plan;
+
+	if (!search_can_open_row(explorer))
 		return false;
-	search->opened = row + 1;
+	plan = search->order[explorer->state[VIEW_SEARCH].cursor];
+	search->opened = search->alike.row[plan] + 1;
 	search_arrange_rows(explorer);
 	for (int i = 0; i < search->rows; i++)
 		if (search->order[i] == plan)
