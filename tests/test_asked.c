@@ -598,7 +598,7 @@ static void test_what_would_do_is_told_once(void **state)
 		add_line(lines, &count, has & 8, "seq 1024 would do");
 		add_line(lines, &count, has & 16, "gbs 35 would do");
 		add_line(lines, &count, (has & 32) && !misses.reserve,
-			 "32.0 GiB usable a GPU would do");
+			 "32.0 GiB usable per GPU would do");
 		add_line(lines, &count, misses.unpins > 0, "tp 4 would do");
 		add_line(lines, &count, misses.unpins > 1, "recompute full would do");
 		for (int n = 0; n < count; n++) {

@@ -184,6 +184,17 @@ static void test_the_last_line_says_what_enter_does(void **state)
 	stage_close(&s);
 }
 
+/* Half a number would be another one. */
+static void test_a_list_cuts_no_number(void **state)
+{
+	static const char *const whole[] = {
+		" GPUs: 1024 is no multiple of TP 256 x PP 8 x CP 1 = 2048 ", NULL
+	};
+
+	(void)state;
+	stage_shows_all("deepseek-v3-1024-h100", "\n", 80, 24, whole);
+}
+
 /* Where there is no room but for four numbers, a list that is open is told of. */
 static void test_a_tiny_screen_says_how_to_leave(void **state)
 {
@@ -212,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_rates_of_servers_with_long_names),
 		cmocka_unit_test(test_the_last_line_says_what_comes_next),
 		cmocka_unit_test(test_the_last_line_says_what_enter_does),
+		cmocka_unit_test(test_a_list_cuts_no_number),
 		cmocka_unit_test(test_a_tiny_screen_says_how_to_leave),
 	};
 

@@ -50,7 +50,7 @@ const struct metric metric_table[] = {
 	{ BOTH, "model", "parameters", "parameters", FORM_COUNT, 0, AT(parameters) },
 	{ BOTH, "model", "active_parameters", "active", FORM_COUNT, 0,
 	  AT(active_parameters) },
-	{ BOTH, "model", "flops_per_token", "FLOPs a token", FORM_FLOPS, 0,
+	{ BOTH, "model", "flops_per_token", "FLOPs per token", FORM_FLOPS, 0,
 	  AT(flops_per_token) },
 
 	{ BOTH, "memory", "total_bytes", "memory", FORM_BYTES, -1,

@@ -273,7 +273,7 @@ bool misses_text(const struct misses *misses, int n, char *out, size_t size)
 	else if (misses->batch > 0 && at++ == n)
 		snprintf(out, size, "gbs %.0f would do", misses->batch);
 	else if (misses->count > 0 && !misses->reserve && at++ == n)
-		snprintf(out, size, "%s usable a GPU would do", bytes);
+		snprintf(out, size, "%s usable per GPU would do", bytes);
 	else if (n >= at && n - at < misses->unpins) {
 		const struct knob *knob = misses->unpin[n - at].knob;
 

@@ -38,18 +38,29 @@ static void draw_lack(const struct explorer *explorer, struct canvas *canvas,
 	canvas_text(canvas, line.x + 56, line.y, line.width - 56, ROLE_WARNING, text);
 }
 
+/* The column at which a text begins: so far to the left of the usual one as it needs to
+ * be whole. */
+static int whole_from(int usual, int least, int width, const char *text)
+{
+	int at = width - text_width(text);
+
+	return at >= usual ? usual : at > least ? at : least;
+}
+
 static void draw_value(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect line, int index)
 {
 	const struct knob *knob = &knob_table[explorer->picker.knob];
 	const struct whatif_value *v = &explorer->strip.item[index];
 	char value[64], step[32], memory[32], text[256];
+	int at;
 
 	knob_print_value(knob, v->value, value, sizeof value);
 	canvas_text(canvas, line.x, line.y, 16, ROLE_VALUE, value);
 	if (!v->legal) {
 		finding_text(&v->problem, text, sizeof text);
-		canvas_text(canvas, line.x + 17, line.y, line.width - 17, ROLE_BAD,
+		at = whole_from(17, text_width(value) + 1, line.width, text);
+		canvas_text(canvas, line.x + at, line.y, line.width - at, ROLE_BAD,
 			    text);
 		return;
 	}

@@ -302,7 +302,7 @@ static void draw_strip_title(struct page *p, const struct strip_item *item, int 
 {
 	static const char *const of[] = { " at each value of ", " at each ", NULL };
 	const char *what = strip_title(&p->explorer->strip);
-	int group = knob_table[p->explorer->strip_knob].group;
+	enum knob_group group = knob_table[p->explorer->strip_knob].group;
 	char title[160], label[64], key[64] = "";
 
 	text_squeeze(knob_table[p->explorer->strip_knob].label, label, sizeof label);
