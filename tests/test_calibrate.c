@@ -84,6 +84,40 @@ static void scales_that_unseen_runs_disown_are_none(void **state)
 	assert_true(s.scale[SCALE_COMPUTE] > 1);
 }
 
+/* Mixtures scatter by as much as this machine is off: eight say so, of which each is
+ * met by the others, four do not. */
+static void runs_vouch_for_each_other(void **state)
+{
+	static const double around[] = { -0.1, 0.1, -0.15, 0.15, -0.05, 0.05, 0, 0 };
+	struct calibration_run runs[8];
+	struct scales s;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		runs[i] = slower(1.12 * exp(around[i]), 0.1);
+	calibrate_scales(runs, 4, true, prior(), &s);
+	assert_true(s.kept == 0);
+	calibrate_scales(runs, 8, true, prior(), &s);
+	assert_true(s.kept > 0.4 && s.scale[SCALE_COMPUTE] > 1.03);
+	assert_true(s.left_out < 0.9 * s.before);
+}
+
+/* Each by the other three, the middle ones of four come no nearer, whatever the first
+ * does. */
+static void what_the_median_run_does_not_gain_is_let_go(void **state)
+{
+	static const double factors[] = { 1.3, 1.2, 1.15, 1.05 };
+	struct calibration_run runs[4];
+	struct scales s;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		runs[i] = slower(factors[i], 0.2);
+	calibrate_scales(runs, 4, false, prior(), &s);
+	assert_true(s.left_out > 0.9 * s.before);
+	assert_true(s.kept == 0 && s.scale[SCALE_COMPUTE] == 1);
+}
+
 static void more_runs_are_believed_more(void **state)
 {
 	struct calibration_run runs[32];
@@ -340,6 +374,8 @@ int main(void)
 		cmocka_unit_test(the_prior_ships_with_ranges_of_every_kind),
 		cmocka_unit_test(one_run_moves_nothing_that_chance_may_do),
 		cmocka_unit_test(scales_that_unseen_runs_disown_are_none),
+		cmocka_unit_test(runs_vouch_for_each_other),
+		cmocka_unit_test(what_the_median_run_does_not_gain_is_let_go),
 		cmocka_unit_test(more_runs_are_believed_more),
 		cmocka_unit_test(the_scale_that_explains_the_runs_moves),
 		cmocka_unit_test(an_odd_run_among_many_moves_little),

@@ -7,7 +7,10 @@
 #include "engine/base/plain.h"
 #include "engine/score/score.h"
 
-enum { ROUNDS = 8 }; /* of weighing anew */
+enum { ROUNDS = 8 };  /* of weighing anew */
+enum { VOUCHED = 6 }; /* runs from which on leaving out each tells what chance does */
+/* What scales have to bring the median run nearer by that they have not seen. */
+static const double worth = 0.1;
 /* Of Student's t: with four, a run at five times the noise counts a fifth. */
 static const double freedom = 4;
 /* Of one side's 5 % of a normal distribution; deviation of a median over that of a mean
@@ -91,12 +94,15 @@ static double middle_of(const struct calibration_run *runs, int count)
 	return fabs(score_quantile(residual, count, 0.5));
 }
 
-/* The share of the answer that chance does not explain. */
+/* The share of the answer that chance does not explain; of runs that vouch for each
+ * other half of that is drawn off. */
 static double keep(double middle, int count, double noise, double noise_runs)
 {
 	double chance = score_student(normal_95, larger(1, noise_runs + count - 1)) *
 			median_loss * noise / sqrt(count);
 
+	if (count >= VOUCHED)
+		chance /= 2;
 	return middle > chance ? 1 - chance / middle : 0;
 }
 
@@ -180,7 +186,8 @@ void calibrate_scales(const struct calibration_run *runs, int count, bool expert
 	out->kept = fit(runs, count, experts, prior, logs);
 	gain = leave_out(runs, count, experts, prior, out);
 	/* scales that do not bring the runs nearer that they have not seen are none */
-	if (count > 1 && gain <= 0)
+	if ((count > 1 && gain <= 0) ||
+	    (count > 2 && out->left_out > (1 - worth) * out->before))
 		out->kept = 0;
 	for (int j = 0; j < SCALE_COUNT; j++)
 		out->scale[j] = out->kept > 0 ? exp(logs[j]) : 1;

@@ -8,8 +8,9 @@
  * runs that are off for reasons of their own (Lange, Little, Taylor 1989, section 2).
  * The answer is then drawn towards 1 by what the median of so many runs is off by
  * chance (soft thresholding, Donoho 1995): a single run moves nothing unless it is off
- * by far more than runs scatter. Scales that on the whole take runs away from what was
- * measured, each by the scales of all others, are let go.
+ * by far more than runs scatter; by half of it where six or more vouch for each other.
+ * Scales that on the whole take runs away from what was measured, each by the scales of
+ * all others, or bring the median run nearer by less than a tenth, are let go.
  */
 #ifndef ENGINE_SCORE_CALIBRATE_H
 #define ENGINE_SCORE_CALIBRATE_H
