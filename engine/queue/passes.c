@@ -8,12 +8,16 @@ void passes_begin(struct station *at, double now, struct queue_seconds pass,
 {
 	double end = now + pass.busy;
 
-	/* in a pipeline none overtakes the pass before, however short it is */
-	if (pass.trail > 0)
-		at->out = fmax(end + pass.trail, at->out + pass.busy);
+	at->trail = pass.trail;
+	/* In a pipeline none overtakes the pass before, however short it is. Two
+	 * servers whose passes end together have the same trail to the last bit, so
+	 * that what follows comes together. */
+	if (pass.trail > 0) {
+		at->trail = fmax(pass.trail, at->out + pass.busy - end);
+		at->out = end + at->trail;
+	}
 	at->start = now;
 	at->one = pass.busy;
-	at->trail = pass.trail > 0 ? at->out - end : 0;
 	at->growth = 0;
 	at->count = 1;
 	at->decodes = decodes;

@@ -83,11 +83,13 @@ static double tokens_waiting(const struct station *at, const struct simulation *
 	return tokens;
 }
 
-/* Whether the prompts that were seen wait for more; who has no room, or finds no budget
- * left, does not wait for others. */
+/* Whether the prompts that were seen wait for more; who has no room, or found none and
+ * is not looked at before somebody ends, or finds no budget left, does not wait for
+ * others. */
 static bool holds_back(struct station *at, const struct simulation *s, double left)
 {
-	bool waits = at->running.count > 0 && at->seen > 0 && left >= 1 &&
+	bool full = at->full && at->filling.count == 0;
+	bool waits = !full && at->running.count > 0 && at->seen > 0 && left >= 1 &&
 		     at->held < at->pool->prompt_wait &&
 		     cache_has_room(at, &s->request[at->waiting.first]) &&
 		     tokens_waiting(at, s) < at->pool->fill;
@@ -137,7 +139,10 @@ static void carry(const struct station *at, struct request *r, double *left,
 		  struct carried *c)
 {
 	double cached = fmin(r->prompt - 1, station_cached(at, r));
-	double written = r->first < 0 ? 0 : r->output - r->left * at->pool->gain;
+	/* who came from another pool and lost its cache before its first token here has
+	 * passes left, too */
+	bool fresh = r->first < 0 && r->left == 0;
+	double written = fresh ? 0 : r->output - r->left * at->pool->gain;
 	double whole = fmax(1, floor(r->prompt - station_cached(at, r) + written));
 	double chunk = at->pool->unsplit ? r->fill : fmin(*left, r->fill), before;
 

@@ -262,6 +262,8 @@ static bool hold_back(struct room *r, int desk, double left)
 		seen++;
 		tokens += g->fill;
 	}
+	if (d->full && count(r, desk, FILLING) == 0)
+		seen = 0;
 	if (running > 0 && seen > 0 && left >= 1 && d->held < d->pool->prompt_wait &&
 	    tokens < d->pool->fill && first->seen && may_enter(r, desk, first))
 		return true;
