@@ -311,7 +311,7 @@ static void test_small_hosts_leave_no_chance(void **state)
 	seed = 79;
 	for (int i = 0; i < 2000; i++) {
 		struct scenario s;
-		double before, need;
+		double before, need, shares;
 
 		any_scenario(&s);
 		s.cluster.accelerator.calibration.unmeasured = next(2) > 0;
@@ -321,11 +321,11 @@ static void test_small_hosts_leave_no_chance(void **state)
 		train_estimate(&s, &now);
 		before = now.fit_probability;
 		need = now.host_bytes;
+		shares = cluster_host_shares(&s.cluster);
 		if (need <= 0 || before < 0.6)
 			continue;
 		for (double room = 4; room >= 0.5; room /= 2) {
-			/* a third of a host is left to the system */
-			s.cluster.host_bytes_per_gpu = 1.5 * need * room;
+			s.cluster.host_bytes_per_gpu = need * room / shares;
 			train_estimate(&s, &now);
 			assert_true(now.fit_probability <= before);
 			assert_true(room < 2 || now.fit_probability >= before - 1e-3);
@@ -333,7 +333,7 @@ static void test_small_hosts_leave_no_chance(void **state)
 		}
 		assert_true(!now.fits &&
 			    now.fit_probability <= (now.unsure ? 0.5 : 1e-6));
-		s.cluster.host_bytes_per_gpu = 1.5 * need / 1.005;
+		s.cluster.host_bytes_per_gpu = need / 1.005 / shares;
 		train_estimate(&s, &now);
 		assert_close(now.fit_probability, 0.5, 1e-9);
 		unsure += now.unsure;

@@ -16,6 +16,7 @@
 static const struct {
 	const char *rule, *knob, *value;
 } steps[] = {
+	{ "E12", "overlap_p2p", "on" },
 	{ "E13", "vpp", "1" },
 	{ "E14", "vpp", "1" },
 	{ "E19", "shared_expert_overlap", "off" },
