@@ -29,7 +29,7 @@ static const struct {
 	const char *plan, *reason;
 } reasons[] = {
 	{ "deepseek-v3-1024-h100",
-	  "Partly ours: it is predicted 16 % longer than measured, for too much of its "
+	  "Partly ours: it is predicted 15 % longer than measured, for too much of its "
 	  "all-to-all over 8 nodes counts as exposed, which EP 16 mostly spares." },
 	{ "falcon-180b-4096-a100",
 	  "Old (2023): recomputes everything. What hides the gradients of 64 replicas is "
@@ -57,7 +57,7 @@ static const struct {
 	  "everything is recomputed." },
 	{ "mixtral-8x22b-256-h100",
 	  "An example of the user guide, no run, its batch chosen. Megatron's tuned run of "
-	  "this model (MoE zoo) is TP 2, PP 8, VPP 7, EP 8, which stands 2 % behind the "
+	  "this model (MoE zoo) is TP 2, PP 8, VPP 7, EP 8, which stands 1 % behind the "
 	  "best one here." },
 	{ "mt-nlg-530b-2240-a100",
 	  "Old (2022): recomputes every layer; the best one does so for one of a stage." },

@@ -61,7 +61,7 @@ bool chart_is_off(const struct node *node)
 
 bool chart_has_pools(const struct node *node)
 {
-	if (chart_is_off(node))
+	if (!node || chart_is_off(node))
 		return false;
 	if (node->kind == NODE_MAP && (chart_says(node->key, "prefill") ||
 				       chart_says(chart_role(node), "prefill")))
