@@ -20,7 +20,8 @@ static bool take_found(struct model *out, const struct import_name *named,
 			    named->name);
 		model_name_doubt(named->name, out);
 	}
-	if (named->name[0] != '\0' && model_name_is_other(named->name, found))
+	/* a framework's own word for a shape, llama3_70b, is no edition */
+	if (strchr(named->name, '/') && model_name_is_other(named->name, found))
 		model_name_forget_reach(out);
 	if (model_name_is_multimodal(named->name, found)) {
 		import_note(report, IMPORT_APPROXIMATE, "model",

@@ -172,7 +172,7 @@ static void test_rows_and_items_are_clicked(void **state)
 	assert_true(vt_find(vt, "tok/s/GPU  bubble  memory", &row));
 	vt_click(vt, row + 3, 60);
 	vt_expect_gone(vt, "plan 1: ");
-	vt_expect(vt, "Enter take");
+	vt_expect(vt, "plan 3: ");
 	vt_type(vt, "q");
 	vt_expect_exit(vt, 0);
 	vt_close(vt);

@@ -898,7 +898,7 @@ const struct knob knob_table[] = {
 	  "Tokens of a page of the KV cache.", GROUP_SERVING,
 	  COUNT(plan.serving.kv_block, 1, 65536), .step = STEP_DOUBLE },
 	{ "memory_share", "gpu_memory_utilization", "memory share", "",
-	  "What a server may take, as it means it: vLLM of the whole GPU, SGLang weights and cache, others the cache of what is left. Auto: as SGLang reckons it.",
+	  "Of the memory a server's share, as it counts: vLLM of all, SGLang weights and cache, others cache of the rest. auto: SGLang's own.",
 	  GROUP_SERVING, REAL(plan.serving.memory_share, 0, 1, 1), .step = STEP_TENTH,
 	  .zero = "auto" },
 	{ "prefix_cache", "enable_prefix_caching", "prefix cache", "",
