@@ -379,8 +379,10 @@ static char *write_scenario(const struct scenario *scenario, bool for_others)
 		return NULL;
 	}
 	base->plan.sp = usual_sp(scenario, base->plan.sp);
+	/* a file that names no GPUs is told to have assumed them */
 	for (int i = 0; i < knob_count(); i++)
-		if (!knob_same(scenario, base, &knob_table[i]))
+		if (!knob_same(scenario, base, &knob_table[i]) ||
+		    strcmp(knob_table[i].key, "gpus") == 0)
 			write_knob(scenario, &knob_table[i], stream);
 	free(base);
 	return stream_end(stream, &text);

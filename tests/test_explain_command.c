@@ -86,6 +86,64 @@ static void test_every_metric_is_there_and_its_formula_gives_it(void **state)
 		}
 }
 
+/* Each number of one object of eval --json by its path, whole as jq has it or from the
+ * key on. */
+static int explain_paths(const cJSON *object, const char *path, const char *scenario)
+{
+	const cJSON *item;
+	int count = 0, place = 0;
+
+	cJSON_ArrayForEach(item, object)
+	{
+		char deeper[256], arguments[512];
+		struct ran ran;
+
+		if (item->string)
+			snprintf(deeper, sizeof deeper, "%.120s.%.80s", path,
+				 item->string);
+		else
+			snprintf(deeper, sizeof deeper, "%.120s.%d", path, place++);
+		count += explain_paths(item, deeper, scenario);
+		if (!cJSON_IsNumber(item))
+			continue;
+		snprintf(arguments, sizeof arguments, "explain %s %s --json", deeper,
+			 scenario);
+		ran = run(arguments);
+		if (ran.status != 0)
+			fail_msg("%s: %s", arguments, ran.err);
+		ran_free(&ran);
+		count++;
+	}
+	return count;
+}
+
+static void test_a_number_is_found_by_its_path(void **state)
+{
+	static const char *const groups[] = { "model",         "memory",     "time",
+					      "communication", "throughput", "run" };
+	static const char *const plans[] = { "mixtral-8x7b-64-h100",
+					     "llama3.1-70b-4-h100-serve" };
+
+	(void)state;
+	for (int mode = 0; mode < 2; mode++) {
+		char arguments[128];
+		struct ran ran;
+		int count = 0;
+		cJSON *root;
+
+		snprintf(arguments, sizeof arguments, "eval %s --json", plans[mode]);
+		ran = run(arguments);
+		root = cJSON_Parse(ran.out);
+		ran_free(&ran);
+		for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+			count += explain_paths(cJSON_GetObjectItem(root, groups[i]),
+					       groups[i], plans[mode]);
+		assert_in_range(count, 50, 500);
+		cJSON_Delete(root);
+	}
+	run_check("explain memory.step_seconds", 2, NULL, "no number");
+}
+
 /* A key that a term names is a key of the same command. */
 static void test_chains_end_at_knobs_and_constants(void **state)
 {
@@ -133,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_metric_is_there_and_its_formula_gives_it),
+		cmocka_unit_test(test_a_number_is_found_by_its_path),
 		cmocka_unit_test(test_chains_end_at_knobs_and_constants),
 		cmocka_unit_test(test_text_says_formula_terms_and_source),
 		cmocka_unit_test(test_what_is_not_there_is_refused),

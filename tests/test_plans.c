@@ -328,6 +328,8 @@ static void unsaid_is_never_a_mistake(void **state)
 		if (!scenario_parse(&back, "f", text, strlen(text), NULL, &error))
 			fail_msg("%s", error.text);
 		assert_int_equal(back.plan.sp, s.plan.sp);
+		/* one accelerator is as good as any number: never told as assumed */
+		assert_non_null(strstr(text, "\ngpus: "));
 		free(text);
 	}
 }

@@ -22,10 +22,39 @@ static bool take_json(void *context, const char *value, struct error *error)
 	return true;
 }
 
+/* The short names that eval --json has for scripts beside the keys. */
+static const char *const short_names[][2] = {
+	{ "throughput.concurrency", "running" },
+	{ "throughput.goodput", "goodput_tokens_per_second" },
+};
+
+/* What stands in eval --json inside the object of its group, as in
+ * "communication.tp.bytes" or "memory.stages.0.total_bytes", has its key behind it. */
+static const char *without_group(const char *text)
+{
+	const char *dot = strchr(text, '.');
+	size_t group = dot ? (size_t)(dot - text) : 0;
+
+	for (size_t i = 0; i < sizeof short_names / sizeof short_names[0]; i++)
+		if (strcmp(text, short_names[i][0]) == 0)
+			return short_names[i][1];
+	for (int i = 0; dot && i < metric_count(); i++) {
+		const struct metric *metric = &metric_table[i];
+
+		if (strlen(metric->group) != group ||
+		    strncmp(metric->group, text, group) != 0)
+			continue;
+		if (strcmp(metric->key, dot + 1) == 0 ||
+		    strncmp(dot + 1, "stages.", strlen("stages.")) == 0)
+			return dot + 1;
+	}
+	return text;
+}
+
 static bool take_key(void *context, const char *text, struct error *error)
 {
 	(void)error;
-	((struct asked *)context)->key = text;
+	((struct asked *)context)->key = without_group(text);
 	return true;
 }
 
