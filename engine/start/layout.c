@@ -19,8 +19,9 @@ struct reach {
 };
 
 /* The layouts of published runs (Llama 3, Nemotron, DeepSeek-V3, Megatron's own: TP up
- * to 8 inside a node, up to 16 stages, EP up to 64); then all degrees; then with the
- * states shared otherwise or sent to the hosts; then with nothing left free. */
+ * to 8 inside a node, up to 16 stages, EP up to 64); then all degrees and uneven
+ * stages; then with the states shared otherwise or sent to the hosts; then with nothing
+ * left free. */
 static const struct reach reaches[] = {
 	{ 0.1, 4, 8, 16, 1, 64, true, false, false, false },
 	{ 0.1, 2, 64, 64, 64, 512, false, false, false, false },
@@ -29,6 +30,12 @@ static const struct reach reaches[] = {
 	{ 0.1, 1, 64, MAX_STAGES, 64, 512, false, true, true, false },
 	{ 0, 1, 64, MAX_STAGES, 64, 512, false, false, true, false },
 	{ 0, 1, 64, MAX_STAGES, 64, 512, false, true, true, true },
+};
+
+/* Of a batch that is the same for all, so that the shortest step is the fastest. */
+struct layout {
+	struct scenario scenario;
+	double step_seconds;
 };
 
 /* A sequence up to so many tokens stays on one rank where CP is not needed. */
@@ -130,6 +137,10 @@ static bool is_usual_word(const struct reach *reach, const struct scenario *s,
 		return reach->offload || value == now;
 	if (is_key(axis, "etp"))
 		return value == now || value == 1;
+	/* a machine of any number of nodes has stages that the layers don't divide by
+	 */
+	if (is_key(axis, "split"))
+		return value == now || (!reach->twos && value == SPLIT_BALANCED);
 	return false;
 }
 
@@ -183,7 +194,7 @@ static void narrow(const struct reach *reach, const struct start *start,
 
 /* Of the best plans the first with the fewest warnings; false if none fits. */
 static bool pick(const struct planner_problem *problem,
-		 const struct planner_result *result, struct scenario *out)
+		 const struct planner_result *result, struct layout *out)
 {
 	int least = INT_MAX;
 
@@ -194,16 +205,16 @@ static bool pick(const struct planner_problem *problem,
 		planner_scenario(problem, &result->top[i], &s);
 		count = warnings_of(&s).count;
 		if (count < least)
-			*out = s;
+			*out = (struct layout){ s, result->top[i].step_seconds };
 		least = count < least ? count : least;
 	}
 	if (result->found == 0 && result->has_nearest)
-		planner_scenario(problem, &result->nearest, out);
+		planner_scenario(problem, &result->nearest, &out->scenario);
 	return result->found > 0 || result->has_nearest;
 }
 
 static bool search(const struct reach *reach, const struct start *start,
-		   const struct scenario *s, struct scenario *out)
+		   const struct scenario *s, struct layout *out)
 {
 	struct planner_problem problem = { .base = *s };
 	struct planner *planner;
@@ -238,28 +249,51 @@ static void count_ends(struct start *start, struct scenario *s)
 	start_set(start, s, "split_loss", 1);
 }
 
+/* The first reach that has any; where that is all degrees, an odd machine may be better
+ * off with the states shared otherwise. */
+static bool search_all(const struct start *start, const struct scenario *s,
+		       struct layout *out)
+{
+	enum { ALL_DEGREES = 1, COUNT = sizeof reaches / sizeof reaches[0] };
+	struct layout other;
+	int i = 0;
+
+	while (i < COUNT && !search(&reaches[i], start, s, out))
+		i++;
+	if (i == ALL_DEGREES && search(&reaches[i + 1], start, s, &other) &&
+	    other.step_seconds < out->step_seconds)
+		*out = other;
+	return i < COUNT;
+}
+
 /* What a start decides, in the order in which it is told. */
-static const char *const decided[] = {
-	"tp",  "sp",  "pp",   "cp",        "ep",
-	"etp", "mbs", "zero", "recompute", "optimizer_offload",
-	NULL
-};
+static const char *const decided[] = { "tp",
+				       "sp",
+				       "pp",
+				       "cp",
+				       "ep",
+				       "etp",
+				       "mbs",
+				       "zero",
+				       "split",
+				       "recompute",
+				       "optimizer_offload",
+				       NULL };
 
 void start_layout(struct start *start, struct scenario *s)
 {
-	struct scenario found = *s;
-	bool any = false;
+	struct layout found;
+	bool any;
 
 	start_batch(start, s);
 	count_ends(start, s);
-	for (size_t i = 0; i < sizeof reaches / sizeof reaches[0] && !any; i++)
-		any = search(&reaches[i], start, s, &found);
+	any = search_all(start, s, &found);
 	/* nothing is legal with what was given: SP alone is not to blame */
 	if (!any && s->plan.tp == 1)
 		start_set(start, s, "sp", 0);
 	for (int i = 0; any && decided[i]; i++)
 		start_set(start, s, decided[i],
-			  knob_get(&found, knob_find(decided[i])));
+			  knob_get(&found.scenario, knob_find(decided[i])));
 	start_divide_batch(start, s);
 	start_set(start, s, "tokens", knob_get(s, knob_find("tokens")));
 }
