@@ -93,37 +93,84 @@ static void test_chains_end_for_any_scenario(void **state)
 	check_scenarios(some_of(40), true);
 }
 
-/* What lies below the estimate: tables, and where their keys stand. */
+/* What lies below the estimate: tables, and where their keys stand. # is any of the
+ * first so many places, @ any algorithm of collectives. */
 struct table {
 	const char *prefix;
 	const struct explain_node *nodes;
-	int many; /* any of the first so many of them; 0 = there is one */
+	int many[2];
 };
 static const struct table below_server[] = {
-	{ "", explain_model, 0 },
-	{ "", explain_serving_nodes, 0 },
-	{ "", explain_serving_waits, 0 },
-	{ "", explain_serving_plan, 0 },
-	{ "passes.decode.", explain_pass_nodes, 0 },
-	{ "passes.mixed.", explain_pass_nodes, 0 },
-	{ NULL, NULL, 0 },
+	{ "", explain_model, { 0 } },
+	{ "model.kinds.#.", explain_model_kind, { 2 } },
+	{ "", explain_serving_nodes, { 0 } },
+	{ "", explain_serving_waits, { 0 } },
+	{ "", explain_serving_plan, { 0 } },
+	{ "passes.decode.", explain_pass_nodes, { 0 } },
+	{ "passes.mixed.", explain_pass_nodes, { 0 } },
+	{ "passes.whole.", explain_pass_nodes, { 0 } },
+	{ "passes.rest.", explain_pass_nodes, { 0 } },
+	{ "passes.decode.operators.#.", explain_pass_operator, { 10 } },
+	{ "passes.mixed.operators.#.", explain_pass_operator, { 10 } },
+	{ "passes.whole.operators.#.", explain_pass_operator, { 10 } },
+	{ "passes.rest.operators.#.", explain_pass_operator, { 10 } },
+	{ "passes.decode.traffic.#.", explain_traffic, { 3 } },
+	{ "passes.mixed.traffic.#.", explain_traffic, { 3 } },
+	{ "passes.mixed.traffic.#.by.@.", explain_algorithm, { 3 } },
+	{ "passes.rest.traffic.#.by.@.", explain_algorithm, { 3 } },
+	{ "traffic.#.", explain_traffic, { 4 } },
+	{ "traffic.#.by.@.", explain_algorithm, { 4 } },
+	{ NULL, NULL, { 0 } },
 };
 static const struct table below_step[] = {
-	{ "", explain_model, 0 },
-	{ "", explain_degrees_nodes, 0 },
-	{ "", explain_states, 0 },
-	{ "", explain_rates, 0 },
-	{ "model.kinds.", explain_model_kind, 2 },
-	{ "stages.", explain_stage, 4 },
-	{ "stages.", explain_stage_times, 4 },
-	{ "stages.", explain_stage_shown, 4 },
-	{ "chunks.", explain_chunk, 4 },
-	{ "kinds.", explain_layer, 2 },
-	{ "head.", explain_layer, 0 },
-	{ "kinds.0.operators.", explain_operator, 12 },
-	{ "traffic.", explain_traffic, 8 },
-	{ NULL, NULL, 0 },
+	{ "", explain_model, { 0 } },
+	{ "", explain_degrees_nodes, { 0 } },
+	{ "", explain_states, { 0 } },
+	{ "", explain_rates, { 0 } },
+	{ "model.kinds.#.", explain_model_kind, { 2 } },
+	{ "stages.#.", explain_stage, { 4 } },
+	{ "stages.#.", explain_stage_times, { 4 } },
+	{ "stages.#.", explain_stage_shown, { 4 } },
+	{ "stages.#.kinds.#.", explain_stage_kind, { 4, 2 } },
+	{ "chunks.#.", explain_chunk, { 4 } },
+	{ "chunks.#.kinds.#.", explain_chunk_kind, { 4, 2 } },
+	{ "kinds.#.", explain_layer, { 2 } },
+	{ "embedding.", explain_layer, { 0 } },
+	{ "head.", explain_layer, { 0 } },
+	{ "mtp.", explain_layer, { 0 } },
+	{ "kinds.#.operators.#.", explain_operator, { 2, 24 } },
+	{ "kinds.#.operators.#.", explain_exposure, { 2, 24 } },
+	{ "head.operators.#.", explain_operator, { 4 } },
+	{ "head.operators.#.", explain_exposure, { 4 } },
+	{ "mtp.operators.#.", explain_exposure, { 4 } },
+	{ "traffic.#.", explain_traffic, { 8 } },
+	{ "traffic.#.parts.#.", explain_traffic_part, { 8, 4 } },
+	{ "traffic.#.by.@.", explain_algorithm, { 8 } },
+	{ "traffic.#.by.@.", explain_algorithm, { 8 } },
+	{ NULL, NULL, { 0 } },
 };
+
+/* The key of a node, at places that are drawn. */
+static void draw_key(const struct table *table, const char *node, char *key)
+{
+	int length = 0, place = 0;
+
+	for (const char *at = table->prefix; *at; at++) {
+		char *end = key + length;
+		size_t room = EXPLAIN_MAX_KEY - (size_t)length;
+
+		if (*at == '#')
+			length += snprintf(end, room, "%d",
+					   (int)next((uint64_t)table->many[place++]));
+		else if (*at == '@')
+			length += snprintf(end, room, "%s",
+					   algorithm_name((enum algorithm)(
+						   1 + next(ALGORITHM_COUNT - 1))));
+		else
+			length += snprintf(end, room, "%c", *at);
+	}
+	snprintf(key + length, EXPLAIN_MAX_KEY - (size_t)length, "%s", node);
+}
 
 /* Knobs whose formulas have a case of their own, turned more often than by chance. */
 static void turn_rare_knobs(struct scenario *s)
@@ -146,6 +193,23 @@ static void turn_rare_knobs(struct scenario *s)
 	}
 }
 
+/* Of each table that there is, how many of its numbers were met. */
+struct met {
+	const struct explain_node *nodes;
+	int count;
+};
+static struct met met[40];
+
+static void count_met(const struct explain_node *nodes)
+{
+	int i = 0;
+
+	while (met[i].nodes && met[i].nodes != nodes)
+		i++;
+	met[i].nodes = nodes;
+	met[i].count++;
+}
+
 /* Each number below the estimate by itself, whether or not a chain comes by. Returns
  * how many there are in this scenario. */
 static int check_below(struct walk *w, const struct table *below)
@@ -155,13 +219,9 @@ static int check_below(struct walk *w, const struct table *below)
 
 	for (; below->prefix; below++)
 		for (const struct explain_node *n = below->nodes; n->row.key; n++) {
-			char key[EXPLAIN_MAX_KEY], which[16] = "";
+			char key[EXPLAIN_MAX_KEY];
 
-			if (below->many > 0)
-				snprintf(which, sizeof which, "%d.",
-					 (int)next((uint64_t)below->many));
-			snprintf(key, sizeof key, "%s%s%s", below->prefix, which,
-				 n->row.key);
+			draw_key(below, n->row.key, key);
 			if (!explain(w->scenario, w->estimate, key, x))
 				continue;
 			/* not the first of a path: it may be an end */
@@ -169,10 +229,26 @@ static int check_below(struct walk *w, const struct table *below)
 			w->path_length = 1;
 			snprintf(w->path[0], sizeof w->path[0], "below");
 			walk_follow(w, key, false);
+			count_met(below->nodes);
 			there++;
 		}
 	free(x);
 	return there;
+}
+
+/* No table was passed by: each has been met a hundred times and more. */
+static void check_met(const struct table *below)
+{
+	memset(met + sizeof met / sizeof *met - 1, 0, sizeof *met);
+	for (; below->prefix; below++) {
+		int i = 0;
+
+		while (met[i].nodes && met[i].nodes != below->nodes)
+			i++;
+		if (met[i].count < some_of(100))
+			fail_msg("%s%s: met %d times", below->prefix,
+				 below->nodes->row.key, met[i].count);
+	}
 }
 
 static void test_what_lies_below_gives_its_number(void **state)
@@ -195,6 +271,7 @@ static void test_what_lies_below_gives_its_number(void **state)
 		w->estimate = e;
 		assert_true(check_below(w, below_step) > 100);
 	}
+	check_met(below_step);
 	free(e);
 	free(w);
 }

@@ -2,17 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "engine/explain/row.h"
-
-static const struct graph_operator *op_of(const struct asked *a)
-{
-	return &explain_graph(a)->item[a->op];
-}
-
-static bool is_collective(const struct asked *a)
-{
-	return op_of(a)->kind == OPERATOR_COLLECTIVE;
-}
+#include "engine/explain/operator.h"
 
 static void of_part(const struct asked *a, struct explanation *out, const char *symbol,
 		    const char *meaning, const char *member)
@@ -22,12 +12,12 @@ static void of_part(const struct asked *a, struct explanation *out, const char *
 	explain_from(a, out, symbol, meaning, "%s.%s", explain_part(a, name), member);
 }
 
-#define OF(name, expression)                                \
-	static double name(const struct asked *a)           \
-	{                                                   \
-		const struct graph_operator *op = op_of(a); \
-                                                            \
-		return expression;                          \
+#define OF(name, expression)                                     \
+	static double name(const struct asked *a)                \
+	{                                                        \
+		const struct graph_operator *op = explain_op(a); \
+                                                                 \
+		return expression;                               \
 	}
 
 OF(exposed_forward, op->exposed_forward)
@@ -38,8 +28,9 @@ OF(alone_backward,
    hides(a) > 0 ? op->input_grad_seconds - op->exposed_backward +
 			  op->again * (op->forward_seconds - op->exposed_forward)
 		: 0)
-OF(all_forward, op->forward_seconds)
-OF(all_backward, op->input_grad_seconds)
+/* A kernel calls nobody. */
+OF(call_forward, explain_is_collective(a) ? op->forward_seconds : 0)
+OF(call_backward, explain_is_collective(a) ? op->input_grad_seconds : 0)
 
 /* Attention beside a ring: " - A1 - A2". */
 static void ring_terms(const struct asked *a, struct explanation *out, bool backward)
@@ -78,14 +69,14 @@ static void batch_terms(const struct asked *a, struct explanation *out, bool bac
 /* What a ring or another micro-batch hides. */
 static void overlap_terms(const struct asked *a, struct explanation *out, bool backward)
 {
-	enum dimension dimension = op_of(a)->dimension;
+	enum dimension dimension = explain_op(a)->dimension;
 
 	if (dimension == DIM_TP) {
 		explain_say(out, "0");
 		return;
 	}
 	explain_operator_term(a, out, "t", "of its calls",
-			      backward ? "backward_seconds" : "call_forward");
+			      backward ? "call_backward" : "call_forward");
 	explain_say(out, "max(0, t");
 	if (dimension == DIM_CP)
 		ring_terms(a, out, backward);
@@ -96,16 +87,16 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 
 static bool hides_share(const struct asked *a)
 {
-	return graph_in_pieces(&a->scenario->plan, op_of(a));
+	return graph_in_pieces(&a->scenario->plan, explain_op(a));
 }
 
 static void exposed_forward_terms(const struct asked *a, struct explanation *out)
 {
-	if (!is_collective(a) || op_of(a)->forward_calls == 0) {
+	if (!explain_is_collective(a) || explain_op(a)->forward_calls == 0) {
 		explain_say(out, "0");
 		return;
 	}
-	if (op_of(a)->overlaps) {
+	if (explain_op(a)->overlaps) {
 		overlap_terms(a, out, false);
 		return;
 	}
@@ -139,9 +130,9 @@ static void add_beside(const struct asked *a, struct explanation *out)
 
 static void exposed_backward_terms(const struct asked *a, struct explanation *out)
 {
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 
-	if (!is_collective(a)) {
+	if (!explain_is_collective(a)) {
 		explain_say(out, "0");
 		return;
 	}
@@ -151,7 +142,7 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 		explain_say(out, "0");
 	} else {
 		explain_say(out, hides_share(a) ? "max(0, t * (1 - o)" : "max(0, t");
-		explain_operator_term(a, out, "t", "of its calls", "backward_seconds");
+		explain_operator_term(a, out, "t", "of its calls", "call_backward");
 		if (hides_share(a))
 			explain_from(a, out, "o", "share that overlap hides",
 				     "stack.tp_overlap");
@@ -185,7 +176,7 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "t - x + again * f");
-	explain_operator_term(a, out, "t", "of its calls", "backward_seconds");
+	explain_operator_term(a, out, "t", "of its calls", "call_backward");
 	explain_operator_term(a, out, "x", "exposed even so", "exposed_backward");
 	explain_operator_term(a, out, "again", "share that runs again in the backward",
 			      "again");
@@ -221,9 +212,9 @@ const struct explain_node explain_exposure[] = {
 	     alone_forward, alone_forward_terms, NULL, sharing),
 	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
 	     alone_backward, alone_backward_terms, NULL, sharing),
-	NODE("call_forward", "Calls of a forward", FORM_SECONDS, all_forward,
+	NODE("call_forward", "Calls of a forward", FORM_SECONDS, call_forward,
 	     forward_call_terms, "n * t", "Each takes as long."),
-	NODE("backward_seconds", "Calls of a backward", FORM_SECONDS, all_backward,
+	NODE("call_backward", "Calls of a backward", FORM_SECONDS, call_backward,
 	     backward_call_terms, "n * t", "Each takes as long."),
 	{ .row.key = NULL },
 };

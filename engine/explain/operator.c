@@ -151,8 +151,10 @@ OF(columns, op->columns)
 OF(inner, op->inner)
 OF(forward_calls, op->forward_calls)
 OF(backward_calls, op->backward_calls)
-OF(call, (op->forward_seconds + op->input_grad_seconds) /
-		 (op->forward_calls + op->backward_calls))
+OF(call, op->forward_calls + op->backward_calls == 0
+		 ? 0
+		 : (op->forward_seconds + op->input_grad_seconds) /
+			   (op->forward_calls + op->backward_calls))
 
 static double quantised_in(const struct asked *a)
 {

@@ -186,19 +186,31 @@ static double layers_of(const struct asked *a)
 	return own + (mtp ? (double)m->mtp_layers : 0);
 }
 
-static double part_seconds(const struct asked *a)
+/* Returns how many operators of the part call it. */
+static int sum_exposed(const struct asked *a, double *seconds)
 {
 	const struct traffic *t = explain_traffic_row(a);
 	const struct graph *graph = explain_graph(a);
-	double seconds = 0;
+	int calls = 0;
 
+	*seconds = 0;
 	for (int i = 0; i < graph->count; i++) {
 		const struct graph_operator *op = &graph->item[i];
 
-		if (is_call(t, op))
-			seconds += op->exposed_forward + op->exposed_backward +
-				   op->again * op->exposed_forward;
+		if (!is_call(t, op))
+			continue;
+		calls++;
+		*seconds += op->exposed_forward + op->exposed_backward +
+			    op->again * op->exposed_forward;
 	}
+	return calls;
+}
+
+static double part_seconds(const struct asked *a)
+{
+	double seconds;
+
+	sum_exposed(a, &seconds);
 	return layers_of(a) * seconds;
 }
 
@@ -209,7 +221,12 @@ static void part_terms(const struct asked *a, struct explanation *out)
 	const struct model *m = &a->scenario->model;
 	bool kind = a->part < m->kinds;
 	bool mtp = layers_of(a) != (kind ? (double)model_kind_layers(m, a->part) : 1);
+	double seconds;
 
+	if (sum_exposed(a, &seconds) == 0) {
+		explain_say(out, "0");
+		return;
+	}
 	explain_say(out, kind && mtp ? "(n + d) * ("
 			 : kind      ? "n * ("
 			 : mtp       ? "d * ("
