@@ -14,6 +14,7 @@
 #include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
+#include "tests/support/any.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
@@ -303,6 +304,120 @@ static void test_bounds_find_what_trying_all_finds(void **state)
 		trained += same_answer(&problem);
 	}
 	assert_true(trained > problems / 2 && served > problems / 5);
+}
+
+/* Some knobs of the plan at any of their values. */
+static void turn_some(struct planner_problem *problem, int count)
+{
+	int mode = problem->base.plan.mode;
+	struct scenario *s = &problem->base;
+
+	while (count-- > 0) {
+		const struct knob *knob = any_knob();
+		double values[MAX_VALUES];
+		int present, given;
+
+		if (!knob || knob->group == GROUP_CLUSTER)
+			continue;
+		given = knob_values(s, knob, values, &present);
+		if (given > 0)
+			knob_set(s, knob, values[next((uint64_t)given)]);
+	}
+	s->plan.mode = mode;
+	planner_axes(problem);
+}
+
+/* And some of all knobs as axes, of up to four neighbours. */
+static void free_some(struct planner_problem *problem, int count)
+{
+	while (count-- > 0) {
+		const struct knob *knob = any_knob();
+		double values[MAX_VALUES];
+		int present, given, first;
+
+		if (!knob || strcmp(knob->key, "mode") == 0)
+			continue;
+		given = knob_values(&problem->base, knob, values, &present);
+		first = given > 4 ? (int)next((uint64_t)given - 3) : 0;
+		if (given > 0)
+			planner_pin(problem, knob, values + first,
+				    given - first < 4 ? given - first : 4);
+	}
+}
+
+/* The same plan and batch with any model on any cluster. */
+static void move(struct planner_problem *problem)
+{
+	bool serves = problem->base.plan.mode == MODE_INFERENCE;
+	struct planner_problem was = *problem;
+	const struct preset *models, *clusters;
+	int model = (int)next((uint64_t)preset_list(PRESET_MODEL, &models));
+	int cluster = (int)next((uint64_t)preset_list(PRESET_CLUSTER, &clusters));
+	struct error error = { "" };
+
+	if (!scenario_blank(&problem->base, models[model].name, clusters[cluster].name,
+			    any_stack(serves), &error))
+		fail_msg("%s", error.text);
+	problem->base.plan = was.base.plan;
+	problem->base.cluster.gpus = was.base.cluster.gpus;
+	any_precision(&problem->base);
+	planner_axes(problem);
+}
+
+/* Whatever is turned, and whatever is free. */
+static void test_any_knob_may_be_an_axis(void **state)
+{
+	const int problems = some_of(2000);
+	static struct planner_problem problem;
+	int found = 0;
+
+	(void)state;
+	seed = 0x5EED2;
+	for (int i = 0; i < problems; i++) {
+		bool serves = i % 5 == 4;
+
+		if (serves)
+			small_server(&problem);
+		else
+			small_problem(&problem);
+		if (next(2))
+			move(&problem);
+		if (next(2))
+			turn_some(&problem, 4);
+		free_some(&problem, (int)next(6));
+		if (i % 3 == 1 && !serves)
+			free_schedules(&problem);
+		thin(&problem, (double)(100 + next(1500)));
+		found += same_answer(&problem);
+	}
+	assert_true(found > problems / 5);
+}
+
+/* A node that is too large for the base's accelerator may fit a larger one that is
+ * tried too. */
+static void test_accelerators_larger_than_the_base_are_searched(void **state)
+{
+	static const double gib[] = { 32, 256, 384 };
+	static struct planner_problem problem;
+	struct error error = { "" };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	if (!scenario_blank(&problem.base, "deepseek-v2-lite", "dgx-a100-40g", "fsdp",
+			    &error))
+		fail_msg("%s", error.text);
+	problem.base.cluster.gpus = problem.base.plan.global_batch = 4;
+	problem.base.plan.seq_len = 4096;
+	problem.objective = OBJECTIVE_THROUGHPUT;
+	problem.top = 12;
+	planner_axes(&problem);
+	planner_pin(&problem, knob_find("gpu_memory_gib"), gib, 3);
+	planner_pin(&problem, knob_find("mbs"), (double[]){ 1, 4 }, 2);
+	planner_pin(&problem, knob_find("cp"), (double[]){ 1 }, 1);
+	planner_pin(&problem, knob_find("recompute"), (double[]){ 0 }, 1);
+	planner_pin(&problem, knob_find("optimizer_offload"), (double[]){ 0 }, 1);
+	seed = 3;
+	assert_true(same_answer(&problem));
 }
 
 /* Goals of the slowest percent are simulated only where the answer may be: so many
@@ -1085,6 +1200,8 @@ int main(void)
 		cmocka_unit_test(test_floors_of_pipelines),
 		cmocka_unit_test(test_bounds_are_bounds),
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
+		cmocka_unit_test(test_any_knob_may_be_an_axis),
+		cmocka_unit_test(test_accelerators_larger_than_the_base_are_searched),
 		cmocka_unit_test(test_half_the_states_may_be_the_fewest),
 		cmocka_unit_test(test_goals_of_the_slowest_find_the_same),
 		cmocka_unit_test(test_rates_of_the_slowest_find_the_same),

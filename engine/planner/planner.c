@@ -109,6 +109,23 @@ static uint64_t breakable(const struct planner_problem *problem)
 	return held;
 }
 
+/* What has one value is given. Of accelerators with more or less memory the base is
+ * that with the most: a node that is too large for it is too large for all. */
+static void settle_base(struct planner_problem *problem)
+{
+	const struct knob *memory = knob_find("gpu_memory_gib");
+
+	for (int i = 0; i < problem->axes; i++) {
+		const struct planner_axis *axis = &problem->axis[i];
+		double most = axis->value[0];
+
+		for (int k = 1; k < axis->count; k++)
+			most = fmax(most, axis->value[k]);
+		if (axis->count == 1 || axis->knob == memory)
+			knob_set(&problem->base, axis->knob, most);
+	}
+}
+
 struct planner *planner_start(const struct planner_problem *problem)
 {
 	struct planner *p = calloc(1, sizeof *p);
@@ -125,11 +142,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 		p->problem.each = planner_each(p->problem.top);
 	if (problem->base.plan.mode != MODE_TRAINING)
 		p->problem.each = 0;
-	/* what has one value is given */
-	for (int i = 0; i < problem->axes; i++)
-		if (problem->axis[i].count == 1)
-			knob_set(&p->problem.base, problem->axis[i].knob,
-				 problem->axis[i].value[0]);
+	settle_base(&p->problem);
 	p->problem.base.stack.held = breakable(problem);
 	p->problem.base.stack.trusted = problem->trust;
 	search_arrange(p);
