@@ -101,7 +101,6 @@ static double framework(struct scenario *s, struct estimate *e, int graphs)
 	return e->stage[0].framework_bytes;
 }
 
-/* Megatron Bridge's performance guide: several GB, more than 10 GB with PP. */
 /* Cut into pieces, an MLP keeps its input alone, and what is at work is one piece of
  * its three wide tensors; its forward comes again (arXiv 2506.13996, section 3.1). */
 static void test_tiles_of_an_mlp_hold_one_piece(void **state)
@@ -132,6 +131,35 @@ static void test_tiles_of_an_mlp_hold_one_piece(void **state)
 	assert_true(cut.step_seconds > whole.step_seconds);
 }
 
+/* Where some of the layers run again whole, the others' pieces do as they do alone:
+ * time and memory lie between both, by the layers. */
+static void test_tiles_run_again_beside_whole_layers(void **state)
+{
+	static struct estimate none, some, all;
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3-8b", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	s.plan.micro_batch = s.plan.global_batch = s.cluster.gpus = 1;
+	s.plan.mlp_tiles = 16;
+	train_estimate(&s, &none);
+	s.plan.recompute = RECOMPUTE_FULL;
+	train_estimate(&s, &all);
+	s.plan.recompute_layers = 8; /* of 32 */
+	train_estimate(&s, &some);
+	assert_true(none.legal && some.legal && all.legal);
+	assert_close(some.recompute_seconds,
+		     none.recompute_seconds +
+			     8.0 / 32 *
+				     (all.recompute_seconds - none.recompute_seconds),
+		     1e-9);
+	assert_true(some.step_seconds > none.step_seconds);
+	assert_true(some.memory.activations_bytes < none.memory.activations_bytes);
+}
+
+/* Megatron Bridge's performance guide: several GB, more than 10 GB with PP. */
 static void test_captured_graphs_take_memory(void **state)
 {
 	struct estimate *e = calloc(1, sizeof *e);
@@ -659,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_activations_are_those_of_korthikanti),
 		cmocka_unit_test(test_full_recomputation_keeps_the_layers_input),
 		cmocka_unit_test(test_tiles_of_an_mlp_hold_one_piece),
+		cmocka_unit_test(test_tiles_run_again_beside_whole_layers),
 		cmocka_unit_test(test_captured_graphs_take_memory),
 		cmocka_unit_test(test_logits_per_stack),
 		cmocka_unit_test(test_zero_states_are_those_of_the_paper),

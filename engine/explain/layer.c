@@ -116,50 +116,68 @@ static bool is_mixed(const struct asked *a)
 	return is_kind(a) && a->scenario->plan.recompute == RECOMPUTE_FULL;
 }
 
-static void add_again(const struct asked *a, struct explanation *out, const char *plain,
-		      const char *again)
+/* Of the asked operators those that run again in any layer: a tiled MLP's. Returns how
+ * many; to out what of each is in the sum already. */
+static int add_tiled(const struct asked *a, struct explanation *out, const char *again)
 {
-	char prefix[48], name[32];
-	int last = explain_graph(a)->count - 1;
+	const struct graph *graph = explain_graph(a);
+	struct asked tiled = *a;
+	int count = 0;
 
-	snprintf(prefix, sizeof prefix, "%s.operators", explain_part(a, name));
-	if (is_mixed(a)) {
-		if (plain) {
-			sum_operators(a, out, plain);
-			explain_say(out, " + ");
-		}
-		explain_say(out, "share * x");
-		explain_from(a, out, "share", "of the layers run again whole",
-			     "recomputed_share");
-		own(a, out, "x", "of a layer", again);
+	for (tiled.op = 0; tiled.op < graph->count; tiled.op++) {
+		char symbol[16];
+
+		if (graph->item[tiled.op].again <= 0)
+			continue;
+		count++;
+		if (!out)
+			continue;
+		snprintf(symbol, sizeof symbol, "t%d", tiled.op);
+		explain_say(out, " - %s", symbol);
+		explain_operator_term(&tiled, out, symbol, "which runs again anyway",
+				      again);
+	}
+	return count;
+}
+
+/* Operators without whole recomputation, and what that adds; without `adds` they have
+ * something only where they run again anyway. */
+static void add_again(const struct asked *a, struct explanation *out, const char *plain,
+		      bool adds, const char *again)
+{
+	bool tiled;
+
+	if (!is_mixed(a)) {
+		sum_operators(a, out, plain);
 		return;
 	}
-	if (plain)
+	tiled = add_tiled(a, NULL, again) > 0;
+	if (adds || tiled) {
 		sum_operators(a, out, plain);
-	else
-		explain_sum(a, out, prefix, 0, last, again, "of an operator");
+		explain_say(out, " + ");
+	}
+	explain_say(out, tiled ? "share * (x" : "share * x");
+	explain_from(a, out, "share", "of the layers run again whole",
+		     "recomputed_share");
+	own(a, out, "x", "of a layer", again);
+	if (tiled) {
+		add_tiled(a, out, again);
+		explain_say(out, ")");
+	}
 }
 
-static void add_recompute(const struct asked *a, struct explanation *out)
-{
-	begin(a, out, "recompute_seconds");
-	add_again(a, out, NULL, is_mixed(a) ? "forward_seconds" : "recompute_seconds");
-	end(a, out);
-}
+#define AGAIN(name, member, adds, again)                                 \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		begin(a, out, member);                                   \
+		add_again(a, out, member, adds, again);                  \
+		end(a, out);                                             \
+	}
 
-static void add_host_backward(const struct asked *a, struct explanation *out)
-{
-	begin(a, out, "host_backward");
-	add_again(a, out, "host_backward", "host_forward");
-	end(a, out);
-}
-
-static void add_again_flops(const struct asked *a, struct explanation *out)
-{
-	begin(a, out, "again_flops");
-	add_again(a, out, NULL, is_mixed(a) ? "forward_flops" : "again_flops");
-	end(a, out);
-}
+AGAIN(add_recompute, "recompute_seconds", false, "forward_seconds")
+AGAIN(add_host_backward, "host_backward", true, "host_forward")
+AGAIN(add_again_flops, "again_flops", false, "forward_flops")
+AGAIN(add_exposed_backward, "exposed_backward", true, "exposed_forward")
 
 static double forward_flops(const struct asked *a)
 {
@@ -167,13 +185,6 @@ static double forward_flops(const struct asked *a)
 }
 
 OPERATORS(add_flops, "forward_flops")
-
-static void add_exposed_backward(const struct asked *a, struct explanation *out)
-{
-	begin(a, out, "exposed_backward");
-	add_again(a, out, "exposed_backward", "exposed_forward");
-	end(a, out);
-}
 
 /* Whole recomputation never goes with pairs that hide. */
 static void add_alone_backward(const struct asked *a, struct explanation *out)

@@ -12,6 +12,7 @@ bool step_hides_in_pairs(const struct scenario *scenario)
 	       schedule_pairs(scenario->plan.schedule);
 }
 
+/* Of a layer that does not run again whole. */
 static inline bool recomputes(const struct graph_context *c,
 			      const struct graph_operator *op)
 {
@@ -21,9 +22,7 @@ static inline bool recomputes(const struct graph_context *c,
 		return plan->recompute == RECOMPUTE_FULL;
 	if (step_has_policy(plan))
 		return step_policy_recomputes(plan, op);
-
-	/* where whole layers run again, pieces only bound what is at work */
-	if (op->tiles > 1 && plan->recompute != RECOMPUTE_FULL)
+	if (op->tiles > 1)
 		return true;
 	return plan->recompute == RECOMPUTE_SELECTIVE &&
 	       (op->modules & plan->recompute_modules) != 0;
