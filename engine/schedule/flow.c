@@ -1,6 +1,7 @@
 /* flow.c - see flow.h. */
 #include "engine/schedule/flow.h"
 
+#include <math.h>
 #include <stdalign.h>
 #include <string.h>
 
@@ -179,20 +180,19 @@ static inline void run_weight(struct runner *r, struct lane *lane, int row, int 
 	lane->late--;
 }
 
-/* Whether a weight gradient that was put off goes before the next item: where there is
- * nothing else to do, no room to hold more, or a gap that is worth it. */
-static bool fills_gap(const struct runner *r, const struct lane *lane, int row)
+/* Seconds until the next item of its order can start, less than nothing where it waits
+ * for the stage: until then a weight gradient that was put off may run. Without end
+ * where it can't start at all before one did: nothing is left, or there is no room to
+ * hold more. */
+static double gap_before(const struct runner *r, const struct lane *lane)
 {
 	bool forward = lane->item.letter == 'F';
 	double ready;
 
 	if (lane->item.letter == '\0' || (forward && lane->held >= r->held_limit))
-		return true;
+		return INFINITY;
 	ready = forward ? forward_ready(r, lane->row) : backward_ready(r, lane->row);
-	return ready >= 0 &&
-	       ready - lane->free >=
-		       r->order.rule->gap_share *
-			       r->times->weight_grad[r->now.row[row].position];
+	return ready < 0 ? -1 : ready - lane->free;
 }
 
 /* On the tape: an item that a row just ran. */
@@ -245,15 +245,19 @@ static void write_down(struct runner *r, int s, struct order_item item, int at)
 		note_item(r, s, item.letter, at, number);
 }
 
-/* The weight gradient that was put off first, if it is its turn. */
+/* The weight gradient that was put off first, if the gap before the next item is worth
+ * it. */
 static bool fill_gap(struct runner *r, int s, struct lane *lane)
 {
-	int chunk = 0, row;
+	const struct order_rule *rule = r->order.rule;
+	double gap = gap_before(r, lane);
+	int chunk, row;
 
-	if (r->order.rule->oldest)
-		chunk = r->order.rule->oldest(&r->order, s, lane->weights);
+	if (gap < 0)
+		return false;
+	chunk = rule->oldest ? rule->oldest(&r->order, s, lane->weights) : 0;
 	row = row_of(r, s, chunk);
-	if (!fills_gap(r, lane, row))
+	if (gap < rule->gap_share * r->times->weight_grad[r->now.row[row].position])
 		return false;
 	run_weight(r, lane, row, chunk);
 	if (r->list)

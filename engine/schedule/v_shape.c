@@ -117,15 +117,16 @@ static void start(const struct order *order, int s, struct cursor *out)
 	}
 }
 
-/* Chunk 1 comes back first. */
+/* Chunk 1 comes back first: the slot of a backward is that of block_starts(), later by
+ * a period for each micro-batch before it. */
 static int oldest(const struct order *order, int s, const int32_t *weights)
 {
-	int start[4];
+	const int *step = order->step;
+	int later = (step[2] + step[3]) * (order->stages - 1 - s) + order->turn[2];
 
-	block_starts(order, s, start);
 	if (weights[1] == order->micro_batches || weights[0] == order->micro_batches)
 		return weights[1] < order->micro_batches;
-	return start[2] + PERIOD * weights[1] < start[3] + PERIOD * weights[0];
+	return PERIOD * (weights[1] - weights[0]) < later;
 }
 
 /* p / 2 + 1 micro-batches in the paper; half a one more, which the block itself
