@@ -108,7 +108,12 @@ static void ask(char *out, void (*one_of)(char *out), const char *and, const cha
 static void make_condition(char *out)
 {
 	out[0] = '\0';
-	switch (next(4)) {
+	switch (next(5)) {
+	case 4:
+		add(out, "%secho %s %s | grep %s %s", ONE("", "! "), word(),
+		    ONE("", "$C", "\"$E\""), ONE("-q", "-qF", "-q --", "-q -e", "-qE"),
+		    ONE("b", "abc", "x", "bc", "$E", "3"));
+		break;
 	case 0:
 		add(out, "[ ");
 		ask(out, ask_quoted, "-a", "-o", next(2) ? 1 : 0);

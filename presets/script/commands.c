@@ -400,7 +400,8 @@ static void run(struct shell *shell, const struct command *command, int first)
 		return;
 	if (count == 0) {
 		shell->status = TRUTH_YES;
-	} else if (shell_test(shell, words, count, &shell->status)) {
+	} else if (pipe_grep(shell, words, count, &shell->status) ||
+		   shell_test(shell, words, count, &shell->status)) {
 		if (opposite && shell->status != TRUTH_UNKNOWN)
 			shell->status =
 				shell->status == TRUTH_YES ? TRUTH_NO : TRUTH_YES;
@@ -433,6 +434,7 @@ static bool read_script(struct shell *shell, struct command *command)
 			first = shell->full ? count : flow_take(shell, command);
 			if (first < count && flow_is_live(shell) && !passed)
 				run(shell, command, first);
+			pipe_keep(shell, command, first);
 			if (count == 0)
 				continue;
 			shell->passed =

@@ -107,6 +107,8 @@ struct shell {
 	struct frame frame[SHELL_MAX_FRAMES];
 	struct shell_function function[SHELL_MAX_FUNCTIONS];
 	enum truth status; /* of the last command */
+	const char *piped; /* what it writes into a pipe, where that is known; NULL */
+	bool piped_not;    /* the pipe's outcome is turned round */
 	bool passed;       /* && or || passes the next one over */
 	const char *from;  /* where the command begins that is read, and its line */
 	int from_line;

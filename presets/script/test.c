@@ -89,7 +89,7 @@ static enum truth numbers(const struct shell_word *left, const char *op,
 }
 
 /* ".*base.*" and "base" of =~ are words looked for; other expressions are not read. */
-static enum truth regular(const char *text, const char *expression)
+enum truth shell_regular(const char *text, const char *expression)
 {
 	static const char special[] = "\\^$.*+?()[]{}|";
 	char word[256];
@@ -119,7 +119,7 @@ static enum truth compared(const struct test *t, const struct shell_word *left,
 	if (op[0] == '>')
 		return known(strcmp(left->text, right->text) > 0);
 	if (strcmp(op, "=~") == 0)
-		return regular(left->text, right->text);
+		return shell_regular(left->text, right->text);
 	same = known(t->patterns ? shell_matches(right->text, left->text)
 				 : strcmp(left->text, right->text) == 0);
 	return op[0] == '!' ? opposite(same) : same;

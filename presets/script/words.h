@@ -106,10 +106,19 @@ void shell_comment(struct shell *shell);
 /* --- test.c --- */
 /* Whether a text matches a pattern of * and ?. */
 bool shell_matches(const char *pattern, const char *text);
+/* Whether a text has the word that an expression looks for: "base", ".*base.*". */
+enum truth shell_regular(const char *text, const char *expression);
 /* The truth of "[ … ]", "[[ … ]]", "test …" or "(( … ))". Returns false
  * where the command is none of these. */
 bool shell_test(const struct shell *shell, const struct shell_word *words, int count,
 		enum truth *out);
+
+/* --- pipe.c --- */
+/* What a command that ends with a pipe writes into it is kept, where its words tell. */
+void pipe_keep(struct shell *shell, const struct command *command, int first);
+/* "grep -q WORD" behind such a command. Returns false where it is another one. */
+bool pipe_grep(const struct shell *shell, const struct shell_word *words, int count,
+	       enum truth *out);
 
 /* --- flow.c --- */
 /* Whether what stands here is run. */
