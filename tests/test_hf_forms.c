@@ -366,14 +366,127 @@ static void test_convolutions(void **state)
 	assert_non_null(strstr(error.text, "no vocab_size of this gla"));
 }
 
+/* Classes that bear a later one's name, or that say a width otherwise. */
+static void test_first_classes(void **state)
+{
+	static const struct {
+		const char *text;
+		double millions;
+		int64_t kv_heads;
+		const char *approximate;
+	} files[] = {
+		/* ChatGLM-6B: no gate, one table at both ends */
+		{ "{\"model_type\": \"chatglm\", \"hidden_size\": 4096,"
+		  "\"inner_hidden_size\": 16384, \"num_attention_heads\": 32,"
+		  "\"num_layers\": 28, \"vocab_size\": 130528}",
+		  6173, 32, "" },
+		/* Falcon-40B as it was first published */
+		{ "{\"model_type\": \"RefinedWeb\", \"hidden_size\": 8192,"
+		  "\"n_head\": 128, \"n_head_kv\": 8, \"n_layer\": 60,"
+		  "\"parallel_attn\": true, \"vocab_size\": 65024}",
+		  41303, 8, "" },
+		{ "{\"model_type\": \"RefinedWebModel\", \"hidden_size\": 4544,"
+		  "\"multi_query\": true, \"n_head\": 71, \"n_layer\": 32,"
+		  "\"parallel_attn\": true, \"vocab_size\": 65024}",
+		  6922, 1, "" },
+		/* Phi-2 as it was first published */
+		{ "{\"model_type\": \"mixformer-sequential\", \"n_embd\": 2560,"
+		  "\"n_head\": 32, \"n_inner\": null, \"n_layer\": 32,"
+		  "\"vocab_size\": 51200}",
+		  2780, 32, "" },
+		/* gate and up in one number; eyes without a key of theirs */
+		{ "{\"model_type\": \"molmo\", \"hidden_size\": 3584,"
+		  "\"intermediate_size\": 37888, \"num_attention_heads\": 28,"
+		  "\"num_key_value_heads\": 4, \"num_hidden_layers\": 28,"
+		  "\"qkv_bias\": true, \"vocab_size\": 152064,"
+		  "\"embedding_size\": 152064}",
+		  7616, 4, "the text part alone" },
+		/* DeepSeek's class without its latent attention */
+		{ "{\"model_type\": \"deepseek_v2\", \"hidden_size\": 1280,"
+		  "\"intermediate_size\": 6848, \"kv_lora_rank\": null,"
+		  "\"qk_nope_head_dim\": 0, \"qk_rope_head_dim\": 0,"
+		  "\"v_head_dim\": 0, \"num_attention_heads\": 10,"
+		  "\"num_hidden_layers\": 2, \"vocab_size\": 1000}",
+		  68.3, 10, "" },
+	};
+	struct model_counts counts;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		if (!read_text(files[i].text, &model, &error))
+			fail_msg("%s: %s", files[i].text, error.text);
+		model_count(&model, &counts);
+		assert_close(counts.total / 1e6, files[i].millions, 0.004);
+		assert_int_equal(kind_of(&model, 0)->attention.kv_heads,
+				 files[i].kv_heads);
+		assert_int_equal(kind_of(&model, 0)->attention.value_dim,
+				 kind_of(&model, 0)->attention.head_dim);
+		assert_string_equal(model.approximate, files[i].approximate);
+	}
+}
+
+#define SMALL                                                 \
+	"\"hidden_size\": 1024, \"num_attention_heads\": 16," \
+	"\"num_hidden_layers\": 24, \"vocab_size\": 50272, \"ffn_dim\": 4096"
+
+/* What a config.json has beside a language model is said. */
+static void test_other_parts(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} files[] = {
+		{ "{\"model_type\": \"llama\", " SMALL
+		  ", \"vision_config\": {\"a\": 1}}",
+		  "the text part alone" },
+		{ "{\"model_type\": \"qwen\", " SMALL ", \"visual\": {\"layers\": 48}}",
+		  "the text part alone" },
+		{ "{\"model_type\": \"llama\", " SMALL
+		  ", \"mm_vision_tower\": \"a/b\"}",
+		  "the text part alone" },
+		{ "{\"model_type\": \"opt\", " SMALL ", \"word_embed_proj_dim\": 512}",
+		  "embeddings narrower" },
+		{ "{\"model_type\": \"llama\", " SMALL
+		  ", \"architectures\": [\"LlamaForSequenceClassification\"]}",
+		  "another head" },
+		{ "{\"model_type\": \"gpt_neox_reward_model\", " SMALL
+		  ", \"architectures\": [\"GPTNeoXRewardModel\"]}",
+		  "another head" },
+		{ "{\"model_type\": \"opt\", " SMALL ", \"word_embed_proj_dim\": 1024}",
+		  "" },
+		{ "{\"model_type\": \"llama\", " SMALL
+		  ", \"apply_query_key_layer_scaling\": true,"
+		  "\"vision_config\": null}",
+		  "" },
+	};
+	struct error error;
+	struct model model;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		assert_true(read_text(files[i].text, &model, &error));
+		if (files[i].says[0] == '\0')
+			assert_string_equal(model.approximate, "");
+		else if (!strstr(model.approximate, files[i].says))
+			fail_msg("%s: %s", files[i].text, model.approximate);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longcat),   cmocka_unit_test(test_encoders),
-		cmocka_unit_test(test_patterns),  cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_lightning), cmocka_unit_test(test_convolutions),
-		cmocka_unit_test(test_blocks),    cmocka_unit_test(test_quantised),
+		cmocka_unit_test(test_longcat),
+		cmocka_unit_test(test_encoders),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_lightning),
+		cmocka_unit_test(test_convolutions),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_quantised),
 		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_first_classes),
+		cmocka_unit_test(test_other_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,8 @@ static bool says_so(const struct node *node)
 {
 	return node &&
 	       (node->kind != NODE_SCALAR ||
-		(strcmp(node->text, "0") != 0 && strcmp(node->text, "false") != 0));
+		(strcmp(node->text, "0") != 0 && strcmp(node->text, "false") != 0 &&
+		 strcmp(node->text, "null") != 0));
 }
 
 static void approximate(struct hf_reader *r, struct model *model, const char *key,
@@ -78,12 +79,12 @@ static bool is_structure(const struct node *node)
 	static const char *const parts[] = { "expert", "layer",  "mamba",
 					     "latent", "is_moe", "block_type" };
 	/* of training, of numbers alone, of other parts of the file */
-	static const char *const trifles[] = { "norm",  "drop",    "dtype",   "overlap",
-					       "init",  "eps",     "bias",    "scale",
-					       "mtp",   "vision",  "audio",   "router",
-					       "act",   "dt_",     "skip",    "index_",
-					       "chunk", "encoder", "feature", "group",
-					       "vocab", "per_tok" };
+	static const char *const trifles[] = {
+		"norm",    "drop",    "dtype", "overlap", "init",    "eps",
+		"bias",    "scale",   "mtp",   "vision",  "audio",   "router",
+		"act",     "dt_",     "skip",  "index_",  "scaling", "chunk",
+		"encoder", "feature", "group", "vocab",   "per_tok"
+	};
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -148,6 +149,44 @@ static void note_quantisation(struct hf_reader *r, const struct node *root,
 		    method && method->kind == NODE_SCALAR ? method->text : "quantised");
 }
 
+/* Eyes and ears, which count neither as weights nor as work. */
+static void note_other_parts(struct hf_reader *r, const struct node *root,
+			     const char *model_type, struct model *model)
+{
+	static const char *const keys[] = { "vision_config",   "audio_config",
+					    "visual",          "vision_tower",
+					    "mm_vision_tower", "speech_config",
+					    "vit_config" };
+	bool more = strcmp(model_type, "molmo") == 0;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		more = more || says_so(node_get(root, keys[i]));
+	if (more)
+		approximate(r, model, "vision_config", "the text part alone");
+}
+
+/* What stands before the first layer and behind the last, where it is no table of as
+ * many words as the vocabulary has. */
+static void note_ends(struct hf_reader *r, const struct node *root, struct model *model)
+{
+	static const char *const others[] = { "ForSequenceClassification",
+					      "ForTokenClassification",
+					      "ForRewardModel", "RewardModel" };
+	const struct node *list = node_get(root, "architectures");
+	const struct node *name = list ? list->child : NULL;
+	int64_t width = hf_count(r, "word_embed_proj_dim embedding_size", 0);
+
+	if (width > 0 && width < model->hidden)
+		approximate(r, model, "embedding_size",
+			    "embeddings narrower than the layers are counted as wide");
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (name && name->kind == NODE_SCALAR &&
+		    strstr(name->text, others[i]) && !model->tied_embeddings)
+			approximate(r, model, "architectures",
+				    "another head than a language model's, counted as "
+				    "its vocabulary");
+}
+
 void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		    const char *model_type, struct model *model)
 {
@@ -168,9 +207,8 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 			    "attention counted");
 	note_layer_types(r, model);
 	note_quantisation(r, root, model);
-	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
-		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",
-			    "the text part of %s only", model_type);
+	note_other_parts(r, root, model_type, model);
+	note_ends(r, root, model);
 	if (node_get(root, "thinker_config"))
 		import_note(r->report, IMPORT_NOT_MODELLED, "talker_config",
 			    "the thinker's text part of %s only", model_type);

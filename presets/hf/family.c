@@ -43,6 +43,8 @@ static const struct family families[] = {
 	{ "kimi_k2", 0, ROPE, SILU },
 	{ "kimi_linear", 0, ROPE, SILU },
 	{ "chatglm", FAMILY_QKV_BIAS, ROPE, SILU },
+	/* the first of that name, see hf_family() */
+	{ "chatglm-6b", FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS, ROPE, GELU },
 	{ "glm", FAMILY_QKV_BIAS, ROPE, SILU },
 	{ "glm4", FAMILY_QKV_BIAS | FAMILY_POST_NORMS, ROPE, SILU },
 	{ "glm4_moe", 0, ROPE, SILU },
@@ -159,6 +161,9 @@ static const struct family families[] = {
 	{ "phi-msft",
 	  LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_PARALLEL | FAMILY_SHARED_NORM,
 	  ROPE, GELU },
+	{ "mixformer-sequential",
+	  LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_PARALLEL | FAMILY_SHARED_NORM,
+	  ROPE, GELU },
 	{ "bert", BERT, POSITION_LEARNED, GELU },
 	{ "roberta", BERT, POSITION_LEARNED, GELU },
 	{ "xlm-roberta", BERT, POSITION_LEARNED, GELU },
@@ -174,9 +179,13 @@ static const struct family families[] = {
 	{ "splinter", BERT, POSITION_LEARNED, GELU },
 	{ "xlm", BERT, POSITION_LEARNED, GELU },
 	{ "flaubert", BERT, POSITION_LEARNED, GELU },
-	{ "RefinedWeb",
+	/* Falcon's first two classes: of 40B, with KV heads by number, and of 7B */
+	{ "RefinedWeb", FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_PARALLEL, ROPE,
+	  GELU },
+	{ "RefinedWebModel",
 	  FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_PARALLEL | FAMILY_MULTI_QUERY,
 	  ROPE, GELU },
+	{ "molmo", FAMILY_HALF_FFN, ROPE, SILU },
 };
 
 static const struct family_usual usual[] = {
@@ -204,10 +213,10 @@ static const struct family *find(const char *model_type, size_t length)
 }
 
 /* "qwen3_vl_text" is the text part of qwen3_vl, "minimax_m3_vl" is minimax_m3 with
- * eyes. */
+ * eyes, "gpt_neox_reward_model" is gpt_neox with another head. */
 const struct family *family_find(const char *model_type)
 {
-	static const char *const endings[] = { "", "_text", "_vl" };
+	static const char *const endings[] = { "", "_text", "_vl", "_reward_model" };
 	const struct family *found = NULL;
 	size_t length = strlen(model_type);
 

@@ -177,6 +177,8 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 			 !stated && usual.head_dim > 0 ? usual.head_dim
 						       : model->hidden / a->heads);
 	a->value_dim = hf_count(r, "v_head_dim", a->head_dim);
+	if (a->value_dim == 0) /* of MLA, which this one is without */
+		a->value_dim = a->head_dim;
 	if (hf_has(r, "kv_lora_rank"))
 		read_mla(r, base);
 	else
@@ -427,7 +429,8 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	if (ffn == 0)
 		ffn = hf_count(r,
 			       "intermediate_size n_inner ffn_dim hidden_dim "
-			       "ffn_hidden_size ffn_config.ffn_hidden_size",
+			       "inner_hidden_size ffn_hidden_size "
+			       "ffn_config.ffn_hidden_size",
 			       usual.ffn > 0 ? usual.ffn : 4 * model->hidden);
 	read_ssm(r, model);
 	if (!only_ssm)
@@ -471,7 +474,7 @@ bool hf_model_read(const struct document *document, struct model *out,
 		snprintf(model_type, sizeof model_type, "%.*s", MAX_NAME - 1,
 			 type && type->kind == NODE_SCALAR ? type->text : "");
 	}
-	reader.family = family_find(model_type);
+	reader.family = hf_family(&reader, model_type);
 	read_name(document, root, &model);
 	if (!hf_can_read(&reader, model_type))
 		return false;

@@ -274,6 +274,15 @@ bool hf_is_left(const struct hf_reader *reader, const struct node *node)
 	return !is_ignored(node->key) && !is_null(node) && !is_taken(reader, node);
 }
 
+const struct family *hf_family(const struct hf_reader *reader, const char *model_type)
+{
+	/* the first ChatGLM calls its width otherwise than those that followed */
+	if (strcmp(model_type, "chatglm") == 0 &&
+	    node_get(reader->config, "inner_hidden_size"))
+		model_type = "chatglm-6b";
+	return family_find(model_type);
+}
+
 bool hf_is_mamba(const struct hf_reader *reader)
 {
 	const char *type = reader->family ? reader->family->model_type : "";

@@ -45,6 +45,8 @@ const struct node *hf_item(const struct node *list, int64_t i);
 bool hf_list_holds(const struct node *list, int64_t value);
 /* Whether nothing has looked at this key, though it may say something of the shape. */
 bool hf_is_left(const struct hf_reader *reader, const struct node *node);
+/* The family of that model_type, or of the class that had the name before. */
+const struct family *hf_family(const struct hf_reader *reader, const char *model_type);
 /* A family of state-space layers alone. */
 bool hf_is_mamba(const struct hf_reader *reader);
 /* Note every key of the config that nothing has looked at. */
