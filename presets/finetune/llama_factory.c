@@ -201,7 +201,7 @@ bool llama_factory_read(struct scenario *out, const char *file, const char *text
 					shape_keys, read_model, read_rest };
 	struct pairs pairs;
 
-	if (!pairs_from_yaml(&pairs, file, text, length, error))
+	if (!pairs_from_yaml_repeats(&pairs, file, text, length, error))
 		return false;
 	if (second_form_looks_like(&pairs) &&
 	    !second_form_spell(&pairs, report, error)) {

@@ -415,8 +415,10 @@ static bool read_world(struct flag_reader *r)
 	struct scenario *out = r->out;
 	int64_t world = r->arguments->world, each = r->arguments->per_node;
 	int64_t smallest = scenario_smallest_world(out);
+	const struct argument *said = flag_find(r, "world-size");
 
-	if (!flag_number(r, "world-size", &world))
+	/* empty: of a variable that the launcher sets when it starts the script */
+	if (said && said->value[0] != '\0' && !flag_number(r, "world-size", &world))
 		return false;
 	if (each > 0 &&
 	    !flag_set_count(r, "gpus_per_node", each, flag_find(r, "nproc-per-node")))

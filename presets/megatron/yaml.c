@@ -39,27 +39,28 @@ static bool is_true(const char *text)
 	return strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
 }
 
+/* Hydra takes 'null' in quotes for nothing, too. */
+static bool says_nothing(const char *text, bool quoted)
+{
+	return strcmp(text, "null") == 0 || strcmp(text, "false") == 0 ||
+	       strcmp(text, "False") == 0 || (!quoted && strcmp(text, "~") == 0);
+}
+
 /* "[a b c]" and YAML lists become words; true becomes a bare switch. */
 bool arguments_add_member(struct arguments *arguments, const struct node *node)
 {
 	char value[4096] = "";
 	size_t length = 0;
 
-	/* Hydra takes 'null' in quotes for nothing, too */
-	if (node->kind == NODE_SCALAR &&
-	    (strcmp(node->text, "null") == 0 ||
-	     (!node->quoted && strcmp(node->text, "~") == 0)))
-		return true;
-
 	if (node->kind == NODE_SCALAR && is_variable(node->text))
 		return add_variable(arguments, node);
 	if (node->kind == NODE_SCALAR) {
-		if (strcmp(node->text, "false") == 0 ||
-		    strcmp(node->text, "False") == 0)
-			return true;
 		if (!primus_default(node->text, arguments->given, value, sizeof value))
-			snprintf(value, sizeof value, "%s",
-				 is_true(node->text) ? "" : node->text);
+			snprintf(value, sizeof value, "%s", node->text);
+		if (says_nothing(value, node->quoted))
+			return true;
+		if (is_true(value))
+			value[0] = '\0';
 		length = strlen(value);
 		/* a bracketed word list, but not a Python expression such as ([0]*3) */
 		if (value[0] == '[' && value[length - 1] == ']' &&

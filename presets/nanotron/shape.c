@@ -2,25 +2,42 @@
 #include "presets/nanotron/shape.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHAPE "model.model_config."
 #define MOE   SHAPE "moe_config."
 
 const char *const nanotron_shape_keys[] = {
-	SHAPE "hidden_size",         SHAPE "intermediate_size",
-	SHAPE "num_hidden_layers",   SHAPE "num_attention_heads",
-	SHAPE "num_key_value_heads", SHAPE "vocab_size",
-	SHAPE "tie_word_embeddings", SHAPE "max_position_embeddings",
-	SHAPE "is_llama_config",     SHAPE "is_qwen2_config",
-	SHAPE "hidden_act",          SHAPE "attention_bias",
-	MOE "num_experts",           MOE "top_k",
-	MOE "moe_intermediate_size", MOE "shared_expert_intermediate_size",
-	MOE "enable_shared_expert",  NULL,
+	SHAPE "hidden_size",
+	SHAPE "intermediate_size",
+	SHAPE "num_hidden_layers",
+	SHAPE "num_attention_heads",
+	SHAPE "num_key_value_heads",
+	SHAPE "vocab_size",
+	SHAPE "tie_word_embeddings",
+	SHAPE "max_position_embeddings",
+	SHAPE "is_llama_config",
+	SHAPE "is_qwen2_config",
+	SHAPE "hidden_act",
+	SHAPE "attention_bias",
+	SHAPE "is_starcoder2_config",
+	SHAPE "num_kv_heads",
+	SHAPE "grouped_query",
+	SHAPE "multi_query",
+	SHAPE "sliding_window_size",
+	SHAPE "global_attn_layers",
+	SHAPE "activation_function",
+	MOE "num_experts",
+	MOE "top_k",
+	MOE "moe_intermediate_size",
+	MOE "shared_expert_intermediate_size",
+	MOE "enable_shared_expert",
+	NULL,
 };
 
 struct shape {
-	int64_t hidden, ffn, layers, heads, kv_heads, vocab, positions;
+	int64_t hidden, ffn, layers, heads, kv_heads, vocab, positions, window;
 };
 
 static bool read_shape(const struct mapped *m, struct shape *s)
@@ -30,11 +47,83 @@ static bool read_shape(const struct mapped *m, struct shape *s)
 	    !mapped_count(m, SHAPE "num_attention_heads", &s->heads))
 		return false;
 	s->ffn = s->hidden > 0 ? 4 * s->hidden : 0;
-	s->kv_heads = s->heads;
+	s->kv_heads = mapped_true(m, SHAPE "multi_query") ? 1 : s->heads;
+	if (mapped_true(m, SHAPE "grouped_query") &&
+	    !mapped_count(m, SHAPE "num_kv_heads", &s->kv_heads))
+		return false;
 	return mapped_count(m, SHAPE "intermediate_size", &s->ffn) &&
 	       mapped_count(m, SHAPE "num_key_value_heads", &s->kv_heads) &&
 	       mapped_count(m, SHAPE "vocab_size", &s->vocab) &&
+	       mapped_count(m, SHAPE "sliding_window_size", &s->window) &&
 	       mapped_count(m, SHAPE "max_position_embeddings", &s->positions);
+}
+
+/* Which of nanotron's classes it is; a file that says none is Llama's, unless its keys
+ * are those of another, which forks have. */
+static bool read_class(const struct mapped *m, struct model *model,
+		       struct layer_kind *kind)
+{
+	static const char *const others[] = { SHAPE "activation_function",
+					      SHAPE "scale_attn_weights",
+					      SHAPE "sinusoidal_position_embedding",
+					      SHAPE "attn_pdrop" };
+	bool known = mapped_true(m, SHAPE "is_llama_config") ||
+		     mapped_true(m, SHAPE "is_qwen2_config");
+
+	*model = (struct model){ .gated_mlp = true,
+				 .norm = NORM_RMS,
+				 .activation = ACTIVATION_SILU,
+				 .position = POSITION_ROPE };
+	kind->mixer = MIXER_ATTENTION;
+	kind->attention.qkv_bias = mapped_true(m, SHAPE "attention_bias");
+	model->tied_embeddings = mapped_true(m, SHAPE "tie_word_embeddings");
+	if (mapped_true(m, SHAPE "is_starcoder2_config")) {
+		model->gated_mlp = false;
+		model->norm = NORM_LAYER;
+		model->activation = ACTIVATION_GELU;
+		model->norm_bias = model->mlp_bias = model->tied_embeddings = true;
+		kind->attention.qkv_bias = kind->attention.output_bias = true;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof others / sizeof others[0] && !known; i++)
+		if (mapped_find(m, others[i]))
+			return error_set(m->error, m->pairs->file,
+					 mapped_find(m, others[i])->line,
+					 "%s is no key of Llama's class, and nothing "
+					 "says of which other it is; is_llama_config, "
+					 "is_qwen2_config and is_starcoder2_config are "
+					 "read",
+					 others[i] + sizeof SHAPE - 1);
+	return true;
+}
+
+/* Whether "0 5 9" has this layer. */
+static bool is_listed(const struct pair *list, int64_t layer)
+{
+	char *end;
+
+	for (const char *at = list ? list->value : ""; *at != '\0'; at = end) {
+		if (strtoll(at, &end, 10) == layer && end > at)
+			return true;
+		if (end == at)
+			return false;
+	}
+	return false;
+}
+
+static bool add_layers(const struct mapped *m, const struct shape *s,
+		       const struct layer_kind *kind, struct model *model)
+{
+	const struct pair *wide = mapped_find(m, SHAPE "global_attn_layers");
+	bool good = true;
+
+	for (int64_t i = 0; i < s->layers && good; i++) {
+		struct layer_kind layer = *kind;
+
+		layer.attention.window = is_listed(wide, i) ? 0 : s->window;
+		good = model_add_layer(model, &layer);
+	}
+	return good;
 }
 
 static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
@@ -57,18 +146,15 @@ static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
 bool nanotron_read_model(const struct mapped *m)
 {
 	const struct pair *from = mapped_find(m, SHAPE "hidden_size");
-	struct model model = { .gated_mlp = true,
-			       .norm = NORM_RMS,
-			       .activation = ACTIVATION_SILU,
-			       .position = POSITION_ROPE };
-	struct layer_kind kind = { .mixer = MIXER_ATTENTION };
+	struct model model;
+	struct layer_kind kind = { 0 };
 	struct shape s = { .vocab = 32000 };
 	char why[MAX_NOTE];
-	bool good = true;
 
 	if (!from)
 		return mapped_no_model(m);
-	if (!read_shape(m, &s) || !read_moe(m, &model.moe, s.ffn))
+	if (!read_class(m, &model, &kind) || !read_shape(m, &s) ||
+	    !read_moe(m, &model.moe, s.ffn))
 		return false;
 	if (s.heads < 1 || s.layers < 1 || s.layers > MAX_LAYERS)
 		return error_set(m->error, m->pairs->file, from->line,
@@ -79,16 +165,12 @@ bool nanotron_read_model(const struct mapped *m)
 	model.hidden = s.hidden;
 	model.vocab = s.vocab;
 	model.max_positions = s.positions;
-	model.tied_embeddings = mapped_true(m, SHAPE "tie_word_embeddings");
 	kind.attention.heads = s.heads;
 	kind.attention.kv_heads = s.kv_heads;
 	kind.attention.head_dim = kind.attention.value_dim = s.hidden / s.heads;
-	kind.attention.qkv_bias = mapped_true(m, SHAPE "attention_bias");
 	kind.mlp = model.moe.experts > 0 ? MLP_MOE : MLP_DENSE;
 	kind.ffn = kind.mlp == MLP_DENSE ? s.ffn : 0;
-	for (int64_t i = 0; i < s.layers && good; i++)
-		good = model_add_layer(&model, &kind);
-	if (!good || !model_sound(&model, why, sizeof why))
+	if (!add_layers(m, &s, &kind, &model) || !model_sound(&model, why, sizeof why))
 		return error_set(m->error, m->pairs->file, from->line,
 				 "this model is not sound: %s", why);
 	m->out->model = model;

@@ -165,6 +165,8 @@ static bool add_trainer(struct pairs *out, const struct node *trainer,
 
 		if (!primus_default(pair->value, report->given, value, sizeof value))
 			snprintf(value, sizeof value, "%s", pair->value);
+		if (strcmp(value, "null") == 0)
+			continue;
 		good = pairs_add(out, pair->key, value, pair->line, error);
 	}
 	pairs_free(&raw);

@@ -1,0 +1,125 @@
+/* test_file_forms.c - forms that files of other tools have and their own examples have
+ * not: nanotron's other classes, defaults of nothing, variables of a launcher. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+#define NANOTRON(shape)                                                          \
+	"model:\n  dtype: bfloat16\n  model_config:\n" shape                     \
+	"    hidden_size: 4608\n    num_attention_heads: 36\n"                     \
+	"    num_hidden_layers: 32\n    vocab_size: 49152\n"                       \
+	"parallelism:\n  dp: 4\n  pp: 1\n  tp: 4\n"                               \
+	"tokens:\n  micro_batch_size: 1\n  sequence_length: 16384\n"
+
+/* StarCoder2-7B: no gate, KV heads under another name, a window on most layers. */
+static void test_nanotron_classes(void **state)
+{
+	struct model_counts counts;
+	struct scenario s;
+
+	(void)state;
+	read_good("nanotron",
+		  NANOTRON("    is_starcoder2_config: true\n    grouped_query: true\n"
+			   "    num_kv_heads: 4\n    sliding_window_size: 4096\n"
+			   "    global_attn_layers: [0, 3]\n"
+			   "    activation_function: gelu_pytorch_tanh\n"),
+		  &s);
+	model_count(&s.model, &counts);
+	assert_close(counts.total / 1e9, 7.17, 0.002);
+	assert_false(s.model.gated_mlp);
+	assert_int_equal(s.model.norm, NORM_LAYER);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 4);
+	assert_int_equal(s.model.kind[s.model.layer[3]].attention.window, 0);
+	assert_int_equal(s.model.kind[s.model.layer[1]].attention.window, 4096);
+	read_good("nanotron",
+		  NANOTRON("    is_starcoder2_config: true\n    multi_query: true\n"),
+		  &s);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 1);
+	read_good("nanotron", NANOTRON("    is_qwen2_config: true\n"), &s);
+	assert_true(s.model.gated_mlp);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 36);
+	/* a fork's class, which nothing names */
+	read_refused("nanotron",
+		     NANOTRON("    activation_function: gelu\n"
+			      "    sinusoidal_position_embedding: true\n"),
+		     "activation_function is no key of Llama's class");
+}
+
+#define PRIMUS(lines)                                                              \
+	"modules:\n  pre_trainer:\n    framework: megatron\n"                      \
+	"    config: pre_trainer.yaml\n    model: llama3.1_8B.yaml\n"               \
+	"    overrides:\n      micro_batch_size: 1\n      global_batch_size: 8\n" \
+	"      seq_length: 4096\n" lines
+
+/* ${NAME:null} and ${NAME:false} are nothing, as null and false are. */
+static void test_defaults_of_nothing(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  PRIMUS("      num_virtual_stages_per_pipeline_rank: ${VPP:null}\n"
+			 "      use_distributed_optimizer: ${ZERO:false}\n"
+			 "      sequence_parallel: ${SP:true}\n"
+			 "      tensor_model_parallel_size: ${TP:2}\n"),
+		  &s);
+	expect(&s, "vpp", "1");
+	expect(&s, "zero", "0");
+	expect(&s, "tp", "2");
+	expect(&s, "sp", "on");
+}
+
+#define SHAPE \
+	"--num-layers 4 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+
+/* mpirun says how many there are when it starts the script: the least is assumed. */
+static void test_world_of_a_launcher(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "WORLD_SIZE=$OMPI_COMM_WORLD_SIZE\n"
+		  "MPI=(--rank $RANK --world-size ${WORLD_SIZE} --local-rank $L)\n"
+		  "APP=\"python pretrain_gpt.py " SHAPE "${MPI[@]} \\\n"
+		  "  --tensor-model-parallel-size 4\"\n$APP\n",
+		  &s);
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "8");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	read_good("megatron",
+		  "WORLD_SIZE=16\npython pretrain_gpt.py " SHAPE
+		  "--world-size $WORLD_SIZE\n",
+		  &s);
+	expect(&s, "gpus", "16");
+}
+
+/* Of a key that stands twice the last counts, as yaml.safe_load() has it. */
+static void test_repeated_keys(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory",
+		  "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\n"
+		  "do_train: true\nfinetuning_type: lora\nlora_target: all\n"
+		  "cutoff_len: 1024\nlora_rank: 8\nlora_target: all\nlora_rank: 16\n",
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "seq", "1024");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nanotron_classes),
+		cmocka_unit_test(test_defaults_of_nothing),
+		cmocka_unit_test(test_world_of_a_launcher),
+		cmocka_unit_test(test_repeated_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
