@@ -7,11 +7,11 @@
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
 
-#define NANOTRON(shape)                                                          \
-	"model:\n  dtype: bfloat16\n  model_config:\n" shape                     \
-	"    hidden_size: 4608\n    num_attention_heads: 36\n"                     \
-	"    num_hidden_layers: 32\n    vocab_size: 49152\n"                       \
-	"parallelism:\n  dp: 4\n  pp: 1\n  tp: 4\n"                               \
+#define NANOTRON(shape)                                        \
+	"model:\n  dtype: bfloat16\n  model_config:\n" shape   \
+	"    hidden_size: 4608\n    num_attention_heads: 36\n" \
+	"    num_hidden_layers: 32\n    vocab_size: 49152\n"   \
+	"parallelism:\n  dp: 4\n  pp: 1\n  tp: 4\n"            \
 	"tokens:\n  micro_batch_size: 1\n  sequence_length: 16384\n"
 
 /* StarCoder2-7B: no gate, KV heads under another name, a window on most layers. */
@@ -48,9 +48,9 @@ static void test_nanotron_classes(void **state)
 		     "activation_function is no key of Llama's class");
 }
 
-#define PRIMUS(lines)                                                              \
-	"modules:\n  pre_trainer:\n    framework: megatron\n"                      \
-	"    config: pre_trainer.yaml\n    model: llama3.1_8B.yaml\n"               \
+#define PRIMUS(lines)                                                             \
+	"modules:\n  pre_trainer:\n    framework: megatron\n"                     \
+	"    config: pre_trainer.yaml\n    model: llama3.1_8B.yaml\n"             \
 	"    overrides:\n      micro_batch_size: 1\n      global_batch_size: 8\n" \
 	"      seq_length: 4096\n" lines
 
@@ -70,6 +70,49 @@ static void test_defaults_of_nothing(void **state)
 	expect(&s, "zero", "0");
 	expect(&s, "tp", "2");
 	expect(&s, "sp", "on");
+}
+
+#define TRAINER(framework, config, lines)                                         \
+	"modules:\n  trainer:\n    framework: " framework "\n    config: " config \
+	"\n    model: llama3.1_8B.yaml\n    overrides:\n"                         \
+	"      tensor_model_parallel_size: 2\n" lines
+
+/* What the file behind the overrides sets, which is not what Megatron itself does. */
+static void test_settings_of_primus(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", TRAINER("megatron", "pre_trainer.yaml", ""), &s);
+	expect(&s, "zero", "1");
+	expect(&s, "sp", "on");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "16");
+	expect(&s, "seq", "1024");
+	assert_true(noted(IMPORT_ASSUMED, "settings"));
+	read_good("megatron", TRAINER("megatron", "sft_trainer.yaml", ""), &s);
+	expect(&s, "mbs", "1");
+	expect(&s, "gbs", "128");
+	expect(&s, "seq", "2048");
+	read_good("megatron",
+		  TRAINER("megatron", "pre_trainer.yaml",
+			  "      use_distributed_optimizer: false\n"
+			  "      sequence_parallel: 0\n      seq_length: 4096\n"),
+		  &s);
+	expect(&s, "zero", "0");
+	expect(&s, "sp", "off");
+	expect(&s, "seq", "4096");
+	read_good("megatron",
+		  TRAINER("megatron", "pre_trainer.yaml",
+			  "      use_torch_fsdp2: true\n"),
+		  &s);
+	expect(&s, "zero", "3");
+	/* Megatron-Bridge's own files stand behind that one */
+	read_good("megatron",
+		  TRAINER("megatron_bridge", "pre_trainer.yaml",
+			  "      global_batch_size: 8\n"),
+		  &s);
+	expect(&s, "zero", "0");
 }
 
 #define SHAPE \
@@ -117,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nanotron_classes),
 		cmocka_unit_test(test_defaults_of_nothing),
+		cmocka_unit_test(test_settings_of_primus),
 		cmocka_unit_test(test_world_of_a_launcher),
 		cmocka_unit_test(test_repeated_keys),
 	};

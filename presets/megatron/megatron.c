@@ -41,7 +41,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 			     swift_flag(arguments, a->name) ||
 			     performance_flag(arguments, a->name);
 
-		if (strcmp(a->name, "primus-model") == 0 ||
+		if (strncmp(a->name, "primus-", 7) == 0 ||
 		    strncmp(a->name, "swift-", 6) == 0 || is_launcher(a->name) ||
 		    strncmp(a->name, "bridge-", 7) == 0 ||
 		    strcmp(a->name, "nemo-network") == 0 ||
@@ -228,14 +228,20 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 			struct import_report *report)
 {
 	const struct argument *recipe = find_recipe(arguments);
+	const struct argument *primus = arguments_find(arguments, "primus-model");
+	const struct argument *set = arguments_find(arguments, "primus-settings");
 	char why[256];
 
-	/* Primus' pre_trainer.yaml stands behind each of its files */
-	if (!recipe)
-		recipe = arguments_find(arguments, "primus-model");
-	if (!recipe && !arguments->apart)
+	if (!recipe && !primus && !arguments->apart)
 		return true;
-	if (recipe)
+	if (set)
+		import_note(report, IMPORT_ASSUMED, "settings",
+			    "%s, as in Primus' files", set->value);
+	if (!recipe && primus)
+		import_note(report, IMPORT_ASSUMED, "recipe",
+			    "Megatron's defaults for what else stands behind %.40s",
+			    primus->value);
+	else if (recipe)
 		import_note(report, IMPORT_ASSUMED, "recipe",
 			    "Megatron's defaults for what %.40s sets by itself",
 			    recipe->value);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/megatron/flags.h"
 #include "presets/megatron/forms.h"
 #include "presets/pairs/mapping.h"
 #include "presets/primus/primus.h"
@@ -46,6 +47,15 @@ static bool says_nothing(const char *text, bool quoted)
 	       strcmp(text, "False") == 0 || (!quoted && strcmp(text, "~") == 0);
 }
 
+/* Of these 0 is false. */
+static bool is_switch(const char *name)
+{
+	const struct flag *flag = megatron_flag(name);
+
+	return strncmp(name, "use-", 4) == 0 ||
+	       (flag && (flag->form == FLAG_ON || flag->form == FLAG_OFF));
+}
+
 /* "[a b c]" and YAML lists become words; true becomes a bare switch. */
 bool arguments_add_member(struct arguments *arguments, const struct node *node)
 {
@@ -76,7 +86,12 @@ bool arguments_add_member(struct arguments *arguments, const struct node *node)
 		length += (size_t)snprintf(value + length, sizeof value - length,
 					   "%s%s", length ? " " : "", item->text);
 	}
-	return arguments_add(arguments, node->key, value, node->line);
+	if (!arguments_add(arguments, node->key, value, node->line))
+		return false;
+	if (strcmp(value, "0") == 0 &&
+	    is_switch(arguments->item[arguments->count - 1].name))
+		arguments->count--;
+	return true;
 }
 
 static bool is_section(const char *key)
@@ -183,6 +198,44 @@ static bool add_adapters(struct arguments *arguments, const struct node *overrid
 			     overrides->line);
 }
 
+static bool is_on(const struct node *overrides, const char *key)
+{
+	const char *text = text_of(overrides, key);
+
+	return text && is_true(text);
+}
+
+/* What stands behind the overrides: the first row of a key is its own. FSDP shards in
+ * the optimizer's place. */
+static bool add_settings(struct arguments *arguments, const struct node *trainer,
+			 const struct node *overrides)
+{
+	const char *config = text_of(trainer, "config"),
+		   *framework = text_of(trainer, "framework");
+	bool fsdp = is_on(overrides, "use_torch_fsdp2") ||
+		    is_on(overrides, "use_custom_fsdp") ||
+		    is_on(overrides, "use_megatron_fsdp");
+	const struct primus_setting *row;
+	char said[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; (row = primus_setting(i)); i++) {
+		if (!framework || strcmp(row->framework, framework) != 0 ||
+		    (row->of && (!config || strcmp(row->of, config) != 0)) ||
+		    node_get(overrides, row->key) || strstr(said, row->key) ||
+		    (fsdp && strcmp(row->key, "use_distributed_optimizer") == 0))
+			continue;
+		if (!arguments_add(arguments, row->key,
+				   strcmp(row->value, "true") == 0 ? "" : row->value,
+				   trainer->line))
+			return false;
+		used += (size_t)snprintf(said + used, sizeof said - used, "%s%s %s",
+					 used ? ", " : "", row->key, row->value);
+	}
+	return used == 0 ||
+	       arguments_add(arguments, "primus-settings", said, trainer->line);
+}
+
 /* "llama3.1_8B.yaml" is a file of Primus, named by its model. */
 static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 {
@@ -194,7 +247,8 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 	if (name[0] != '\0' &&
 	    !arguments_add(arguments, "primus-model", name, model->line))
 		return false;
-	if (!overrides || !add_adapters(arguments, overrides))
+	if (!overrides || !add_adapters(arguments, overrides) ||
+	    !add_settings(arguments, trainer, overrides))
 		return false;
 	for (const struct node *node = overrides ? overrides->child : NULL; node;
 	     node = node->next)

@@ -81,11 +81,18 @@ bool primus_runs(const char *text, const char *framework)
 	return false;
 }
 
-/* What primus/configs sets otherwise than the backend itself: modules/BACKEND, and of
- * MaxText's the model's base; grok1 alone is a shape there. */
-static const struct preset_row {
-	const char *framework, *model, *key, *value;
-} settings[] = {
+/* Of MaxText's model's base grok1 alone is a shape. Megatron's: modules/megatron/
+ * trainer_base.yaml, pre_trainer.yaml, sft_trainer.yaml; models/megatron/
+ * language_model.yaml. */
+static const struct primus_setting settings[] = {
+	{ "megatron", "sft_trainer.yaml", "micro_batch_size", "1" },
+	{ "megatron", "sft_trainer.yaml", "global_batch_size", "128" },
+	{ "megatron", "sft_trainer.yaml", "seq_length", "2048" },
+	{ "megatron", NULL, "micro_batch_size", "2" },
+	{ "megatron", NULL, "global_batch_size", "16" },
+	{ "megatron", NULL, "seq_length", "1024" },
+	{ "megatron", NULL, "use_distributed_optimizer", "true" },
+	{ "megatron", NULL, "sequence_parallel", "true" },
 	{ "torchtitan", NULL, "activation_checkpoint.mode", "none" },
 	{ "torchtitan", NULL, "compile.enable", "true" },
 	{ "maxtext", NULL, "hardware", "gpu" },
@@ -107,6 +114,11 @@ static const struct preset_row {
 	{ "maxtext", "grok1", "logits_via_embedding", "false" },
 };
 
+const struct primus_setting *primus_setting(size_t i)
+{
+	return i < sizeof settings / sizeof settings[0] ? &settings[i] : NULL;
+}
+
 static bool add_settings(struct pairs *out, const struct node *trainer,
 			 const char *model, struct import_report *report,
 			 struct error *error)
@@ -114,15 +126,15 @@ static bool add_settings(struct pairs *out, const struct node *trainer,
 	const char *framework = node_get(trainer, "framework")->text;
 
 	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-		const struct preset_row *row = &settings[i];
+		const struct primus_setting *row = &settings[i];
 
 		if (strcmp(row->framework, framework) != 0 ||
-		    (row->model && strcmp(row->model, model) != 0) ||
+		    (row->of && strcmp(row->of, model) != 0) ||
 		    pairs_find(out, row->key))
 			continue;
 		if (!pairs_add(out, row->key, row->value, trainer->line, error))
 			return false;
-		if (!row->model)
+		if (!row->of)
 			import_note(report, IMPORT_ASSUMED, row->key,
 				    "%s, as in Primus' pre_trainer.yaml", row->value);
 	}

@@ -37,4 +37,12 @@ bool primus_pairs(struct pairs *out, const char *file, const char *text, size_t 
 bool primus_machine(struct scenario *out, const char *path,
 		    struct import_report *report, struct error *error);
 
+/* What primus/configs sets otherwise than the backend itself; NULL behind the last. */
+struct primus_setting {
+	const char *framework;
+	const char *of; /* the model, or Megatron's file of settings; NULL: all */
+	const char *key, *value;
+};
+const struct primus_setting *primus_setting(size_t i);
+
 #endif

@@ -56,8 +56,8 @@ bool pipe_grep(const struct shell *shell, const struct shell_word *words, int co
 		quiet = quiet || strchr(words[i].text, 'q');
 		literal = literal || strchr(words[i].text, 'F');
 	}
-	if (i + 1 < count && (strcmp(words[i].text, "--") == 0 ||
-			      strcmp(words[i].text, "-e") == 0))
+	if (i + 1 < count &&
+	    (strcmp(words[i].text, "--") == 0 || strcmp(words[i].text, "-e") == 0))
 		i++;
 	else if (i < count && words[i].text[0] == '-')
 		return false;
