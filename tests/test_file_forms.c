@@ -155,6 +155,31 @@ static void test_repeated_keys(void **state)
 	expect(&s, "seq", "1024");
 }
 
+/* Embeddings that are trained whole are as large as many adapters: said. */
+static void test_trained_whole(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl",
+		  "base_model: codellama/CodeLlama-7b-hf\nadapter: lora\nlora_r: 16\n"
+		  "sequence_len: 4096\nmicro_batch_size: 2\n"
+		  "lora_modules_to_save:\n  - embed_tokens\n  - lm_head\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "trained whole"));
+	read_good("llama-factory",
+		  "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\n"
+		  "do_train: true\nfinetuning_type: lora\nlora_target: all\n"
+		  "additional_target: embed_tokens,lm_head\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "trained whole"));
+	read_good("axolotl",
+		  "base_model: codellama/CodeLlama-7b-hf\nadapter: lora\nlora_r: 16\n"
+		  "sequence_len: 4096\nmicro_batch_size: 2\nlora_modules_to_save:\n",
+		  &s);
+	assert_string_equal(s.model.approximate, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_settings_of_primus),
 		cmocka_unit_test(test_world_of_a_launcher),
 		cmocka_unit_test(test_repeated_keys),
+		cmocka_unit_test(test_trained_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,7 @@ static bool read_rest(const struct mapped *m)
 	if ((!adapter || adapter->value[0] == '\0') &&
 	    !mapped_set(m, "lora_rank", "off", NULL))
 		return false;
+	recipe_note_whole(m, "lora_modules_to_save");
 	recipe_note_bits(m, "base_model",
 			 mapped_true(m, "load_in_4bit") ||
 				 mapped_true(m, "load_in_8bit"));

@@ -189,6 +189,7 @@ static bool read_rest(const struct mapped *m)
 	if (mapped_true(m, "use_distributed_optimizer") &&
 	    !mapped_set(m, "zero", "1", NULL))
 		return false;
+	recipe_note_whole(m, "additional_target");
 	recipe_note_bits(m, "model_name_or_path", few);
 	return recipe_batch(m, "ray_num_workers") && read_whole_batch(m);
 }

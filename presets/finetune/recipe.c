@@ -156,22 +156,37 @@ bool recipe_precision(const struct mapped *m, const char *none)
 	return mapped_set(m, "precision", bf16 || fp16 ? "fp32" : none, NULL);
 }
 
-void recipe_note_bits(const struct mapped *m, const char *name, bool few)
+static void approximate(const struct mapped *m, const char *key, const char *why)
 {
 	struct model *model = &m->out->model;
+	size_t used = strlen(model->approximate);
+
+	import_note(m->report, IMPORT_APPROXIMATE, key, "%s", why);
+	snprintf(model->approximate + used, sizeof model->approximate - used, "%s%s",
+		 used ? "; " : "", why);
+}
+
+void recipe_note_whole(const struct mapped *m, const char *key)
+{
+	const struct pair *pair = pairs_find(m->pairs, key);
+
+	if (pair && pair->value[0] != '\0' && m->out->plan.lora_rank > 0)
+		approximate(m, key,
+			    "what is trained whole beside the adapters is left "
+			    "out");
+}
+
+void recipe_note_bits(const struct mapped *m, const char *name, bool few)
+{
 	const struct pair *checkpoint = pairs_find(m->pairs, name);
 	const char *doubt,
 		*format = checkpoint ? model_name_format(checkpoint->value, &doubt)
 				     : NULL;
-	static const char why[] = "base weights of few bits are counted in 16";
-	size_t used = strlen(model->approximate);
 
 	few = few || (format && strncmp(format, "int", 3) == 0);
-	if (!few)
-		return;
-	import_note(m->report, IMPORT_APPROXIMATE, "quantisation", "%s", why);
-	snprintf(model->approximate + used, sizeof model->approximate - used, "%s%s",
-		 used ? "; " : "", why);
+	if (few)
+		approximate(m, "quantisation",
+			    "base weights of few bits are counted in 16");
 }
 
 bool recipe_batch(const struct mapped *m, const char *gpus)

@@ -29,6 +29,9 @@ bool recipe_precision(const struct mapped *m, const char *none);
 /* Whether base weights of few bits, by themselves or by the name of the checkpoint that
  * stands behind this key, are counted in 16, which the model then says. */
 void recipe_note_bits(const struct mapped *m, const char *model, bool few);
+/* Modules that this key names are trained whole beside the adapters, which the model
+ * then says. */
+void recipe_note_whole(const struct mapped *m, const char *key);
 /* gbs = micro-batch x accumulation x DP, on the machines that are assumed, or on as
  * many as the key `gpus` counts, where that is not NULL and stands there. */
 bool recipe_batch(const struct mapped *m, const char *gpus);
