@@ -1,6 +1,8 @@
 /* library.c - see library.h. */
 #include "presets/library.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -102,21 +104,72 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 			 name);
 }
 
+struct machine {
+	const char *word, *cluster;
+};
+
 const char *library_machine(const char *word)
 {
-	static const char *const machines[][2] = {
-		{ "h100", "dgx-h100" },      { "h200", "dgx-h200" },
-		{ "b200", "dgx-b200" },      { "b300", "dgx-b300" },
-		{ "gb200", "gb200-nvl72" },  { "gb300", "gb300-nvl72" },
-		{ "mi300x", "mi300x" },      { "mi325x", "mi325x" },
-		{ "mi350x", "mi350x" },      { "mi355x", "mi355x" },
-		{ "ascend", "ascend-910b" },
+	static const struct machine machines[] = {
+		{ "h100", "dgx-h100" },     { "h200", "dgx-h200" },
+		{ "b200", "dgx-b200" },     { "b300", "dgx-b300" },
+		{ "gb200", "gb200-nvl72" }, { "gb300", "gb300-nvl72" },
+		{ "gh200", "gh200" },       { "h20", "hgx-h20" },
+		{ "h800", "hgx-h800" },     { "l40s", "l40s" },
+		{ "mi250x", "mi250x" },     { "mi300x", "mi300x" },
+		{ "mi325x", "mi325x" },     { "mi350x", "mi350x" },
+		{ "mi355x", "mi355x" },     { "ascend", "ascend-910b" },
+		{ "910b", "ascend-910b" },  { "910c", "ascend-910c" },
 	};
 
 	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
-		if (strcasecmp(machines[i][0], word) == 0)
-			return machines[i][1];
+		if (strcasecmp(machines[i].word, word) == 0)
+			return machines[i].cluster;
 	return NULL;
+}
+
+/* What Google Cloud calls its machines, as folders of AI-Hypercomputer/gpu-recipes. */
+static const char *cloud_machine(const char *folder, size_t length)
+{
+	static const struct machine machines[] = {
+		{ "a3high", "dgx-h100" },  { "a3mega", "dgx-h100" },
+		{ "a3ultra", "dgx-h200" }, { "a4", "dgx-b200" },
+		{ "a4x", "gb200-nvl72" },  { "a4x-max", "gb300-nvl72" },
+		{ "g4", "rtx-pro-6000" },
+	};
+
+	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+		if (strlen(machines[i].word) == length &&
+		    strncasecmp(machines[i].word, folder, length) == 0)
+			return machines[i].cluster;
+	return NULL;
+}
+
+const char *library_machine_in(const char *path)
+{
+	const char *found = NULL, *cloud = NULL, *folder = path;
+
+	for (const char *at = path; *at != '\0'; at++) {
+		size_t length = 0;
+		char word[16];
+
+		while (isalnum((unsigned char)at[length]))
+			length++;
+		if (length > 0 && length < sizeof word) {
+			snprintf(word, sizeof word, "%.*s", (int)length, at);
+			found = library_machine(word) ? library_machine(word) : found;
+		}
+		at += length;
+		if (*at == '/') {
+			const char *name = cloud_machine(folder, (size_t)(at - folder));
+
+			cloud = name ? name : cloud;
+			folder = at + 1;
+		}
+		if (*at == '\0')
+			break;
+	}
+	return found ? found : cloud;
 }
 
 static bool expected_name(const struct document *document, const struct node *node,

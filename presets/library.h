@@ -16,6 +16,9 @@ bool library_cluster(struct cluster *out, const char *name, struct error *error)
 bool library_accelerator(struct cluster *out, const char *name, struct error *error);
 /* The shipped cluster of machines that people call "h200" or "GB300"; NULL: none. */
 const char *library_machine(const char *word);
+/* The one that a path names last: "run_h200.sh", "configs/MI355X/a.yaml", a folder of
+ * Google Cloud's "a4x"; NULL: none. */
+const char *library_machine_in(const char *path);
 /* Sets scenario->stack and every knob that the stack has a default for. */
 bool library_stack(struct scenario *scenario, const char *name, struct error *error);
 

@@ -89,12 +89,31 @@ static void every_cluster_is_possible(void **state)
 static void the_accelerators_of_the_field_are_there(void **state)
 {
 	static const char *const names[] = {
-		"a100-sxm-40g",  "a100-sxm-80g",  "a100-pcie-80g", "h100-sxm-80g",
-		"h800-sxm-80g",  "h200-sxm-141g", "gh200-96g",     "b200-sxm-180g",
-		"b300-sxm-288g", "gb200-nvl72",   "gb300-nvl72",   "mi250x-gcd-64g",
-		"mi300x-192g",   "mi355x-288g",   "tpu-v4",        "tpu-v5p",
-		"tpu-v6e",       "ascend-910b",   "v100-sxm2-32g", "v100-sxm3-32g",
-		"h100-sxm-96g",  "mi325x-256g",   "mi350x-288g",   "tpu-v7x",
+		"a100-sxm-40g",
+		"a100-sxm-80g",
+		"a100-pcie-80g",
+		"h100-sxm-80g",
+		"h800-sxm-80g",
+		"h200-sxm-141g",
+		"gh200-96g",
+		"b200-sxm-180g",
+		"b300-sxm-288g",
+		"gb200-nvl72",
+		"gb300-nvl72",
+		"mi250x-gcd-64g",
+		"mi300x-192g",
+		"mi355x-288g",
+		"tpu-v4",
+		"tpu-v5p",
+		"tpu-v6e",
+		"ascend-910b",
+		"v100-sxm2-32g",
+		"v100-sxm3-32g",
+		"h100-sxm-96g",
+		"mi325x-256g",
+		"mi350x-288g",
+		"tpu-v7x",
+		"ascend-910c-die-64g",
 	};
 
 	(void)state;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/formats.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
 
@@ -180,6 +181,47 @@ static void test_trained_whole(void **state)
 	assert_string_equal(s.model.approximate, "");
 }
 
+static void expect_machine(const char *kind, const char *path, const char *content,
+			   const char *cluster)
+{
+	char text[1024];
+	struct scenario s;
+	struct error error;
+
+	memset(&report, 0, sizeof report);
+	snprintf(text, sizeof text, "%s", content);
+	if (!format_find(kind)->in.read(&s, path, text, strlen(text), &report, &error))
+		fail_msg("%s: %s", path, error.text);
+	assert_string_equal(s.cluster.name, cluster);
+	assert_true(noted(IMPORT_ASSUMED, "cluster"));
+}
+
+/* Folders say which machine a file is for, where nothing in it does: assumed, and a
+ * likelier one than DGX H100. */
+static void test_machines_of_paths(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "training/a4x/llama3_8b/launch.sh", "gb200-nvl72" },
+		{ "training/a4x-max/llama3/launch.sh", "gb300-nvl72" },
+		{ "src/a3ultra/x.sh", "dgx-h200" },
+		{ "src/a3mega/x.sh", "dgx-h100" },
+		{ "src/a4/run_b300.sh", "dgx-b300" },
+		{ "configs/H20/run.sh", "hgx-h20" },
+		{ "runs/910C/run.sh", "ascend-910c" },
+		/* a part of another word, and a file's own name, say nothing */
+		{ "a4x-mine/a4.sh", "dgx-h100" },
+		{ "mi300xyz/gb2000/run.sh", "dgx-h100" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		expect_machine("megatron", paths[i][0],
+			       "python pretrain_gpt.py " SHAPE "\n", paths[i][1]);
+		expect_machine("nanotron", paths[i][0],
+			       NANOTRON("    is_llama_config: true\n"), paths[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_world_of_a_launcher),
 		cmocka_unit_test(test_repeated_keys),
 		cmocka_unit_test(test_trained_whole),
+		cmocka_unit_test(test_machines_of_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

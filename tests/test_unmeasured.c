@@ -25,7 +25,7 @@ static void every_file_that_says_so_is_marked(void **state)
 	static const char *const marked[] = {
 		"l40s",    "mi250x",    "mi300x",  "mi325x",  "rtx-pro-6000",
 		"mi350x",  "mi355x",    "tpu-v4",  "tpu-v5p", "tpu-v6e",
-		"tpu-v7x", "h100-pcie", "hgx-h20", "l4"
+		"tpu-v7x", "h100-pcie", "hgx-h20", "l4",      "ascend-910c"
 	};
 	const struct preset *list;
 	int count = preset_list(PRESET_CLUSTER, &list), found = 0;

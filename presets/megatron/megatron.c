@@ -301,8 +301,8 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 	return true;
 }
 
-/* What the name of a recipe in Python, or the environment of a script, says of the
- * machine; DGX H100 without. */
+/* What the name of a recipe in Python, the environment of a script, or the path says of
+ * the machine; DGX H100 without. */
 static bool read_machine(const struct arguments *arguments, struct scenario *out,
 			 struct import_report *report, struct error *error)
 {
@@ -310,6 +310,7 @@ static bool read_machine(const struct arguments *arguments, struct scenario *out
 	const char *word = a ? a->value : arguments->machine;
 	const char *name = word ? library_machine(word) : NULL;
 
+	name = name ? name : library_machine_in(arguments->file);
 	if (!library_cluster(&out->cluster, name ? name : "dgx-h100", error))
 		return false;
 	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);

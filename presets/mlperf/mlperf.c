@@ -40,7 +40,8 @@ static const struct system {
 	{ "GB300", "gb300-nvl72", 4 }, { "GB200", "gb200-nvl72", 4 },
 	{ "B300", "dgx-b300", 8 },     { "B200", "dgx-b200", 8 },
 	{ "H200", "dgx-h200", 8 },     { "H100", "dgx-h100", 8 },
-	{ "MI300X", "mi300x", 8 },     { "MI355X", "mi355x", 8 },
+	{ "MI300X", "mi300x", 8 },     { "MI325X", "mi325x", 8 },
+	{ "MI355X", "mi355x", 8 },     { "L40S", "l40s", 8 },
 };
 
 #define YES "1=on True=on true=on 0=off False=off false=off"

@@ -182,12 +182,16 @@ bool mapped_read(struct scenario *out, const struct mapped_format *format,
 {
 	struct scenario made;
 	struct mapped m = { pairs, &made, report, error };
+	const char *machine = library_machine_in(pairs->file);
 	bool good;
 
 	note_keys(&m, format);
-	import_note(report, IMPORT_ASSUMED, "cluster", "dgx-h100");
-	good = mapped_begin(&made, format->stack, error) && format->read_model(&m) &&
-	       mapping_read(&m, format->rows) && format->read_rest(&m);
+	import_note(report, IMPORT_ASSUMED, "cluster", "%s",
+		    machine ? machine : "dgx-h100");
+	good = mapped_begin(&made, format->stack, error) &&
+	       (!machine || library_cluster(&made.cluster, machine, error)) &&
+	       format->read_model(&m) && mapping_read(&m, format->rows) &&
+	       format->read_rest(&m);
 	pairs_free(pairs);
 	if (good)
 		*out = made;

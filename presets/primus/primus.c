@@ -213,22 +213,8 @@ bool primus_pairs(struct pairs *out, const char *file, const char *text, size_t 
 bool primus_machine(struct scenario *out, const char *path,
 		    struct import_report *report, struct error *error)
 {
-	const char *found = NULL;
+	const char *found = library_machine_in(path);
 
-	for (const char *at = path; *at != '\0'; at++) {
-		size_t length = 0;
-		char word[16];
-
-		while (isalnum((unsigned char)at[length]))
-			length++;
-		if (length > 0 && length < sizeof word) {
-			snprintf(word, sizeof word, "%.*s", (int)length, at);
-			found = library_machine(word) ? library_machine(word) : found;
-		}
-		at += length;
-		if (*at == '\0')
-			break;
-	}
 	if (!found)
 		return true;
 	import_settle(report, "cluster");
