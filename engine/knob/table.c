@@ -284,9 +284,17 @@ static bool hides_tp(const struct scenario *s)
 	return shares && s->stack.tp_overlap > 0;
 }
 
+/* Tokens of a server travel to experts where copies of the attention share these, by
+ * rank or by expert. */
 static bool hides_ep(const struct scenario *s)
 {
-	return has_ep(s) && (s->plan.mode == MODE_INFERENCE || s->stack.ep_overlap > 0);
+	bool copies = s->plan.serving.dp_attention > 1 ||
+		      (s->plan.serving.disaggregated &&
+		       scenario_prefill_engine(s).dp_attention > 1);
+
+	if (s->plan.mode == MODE_INFERENCE)
+		return has_experts(s) && copies;
+	return has_ep(s) && s->stack.ep_overlap > 0;
 }
 
 /* Experts may be on more ranks than dense layers have copies; and where each stage
