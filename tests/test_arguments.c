@@ -433,6 +433,19 @@ static const char *const turned[] = {
 	"redundant_experts",
 	"disaggregated",
 	"memory_share",
+	"adapters",
+	"adapter_rank",
+	"host_kv",
+	"kv_block",
+	"max_requests",
+	"max_batched_tokens",
+	"receive_interval",
+	"batch_wait",
+	"draft_tokens",
+	"prefill_tp",
+	"prefill_pp",
+	"prefill_ep",
+	"prefill_dp_attention",
 };
 
 /* Sets a knob to one of its values, if the plan is then legal and the stack has it. */

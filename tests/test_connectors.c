@@ -185,6 +185,56 @@ static void test_decoders_of_sglang(void **state)
 	assert_close(read.plan.serving.host_kv_bytes, 64e9, 1e-6);
 }
 
+#define OPTIONS(connector)                                          \
+	"cat > o.yaml <<'EOF'\nkv_connector_config:\n  " connector  \
+	"\nEOF\ntrtllm-serve meta-llama/Llama-3.1-70B --tp_size 4 " \
+	"--extra_llm_api_options o.yaml\n"
+
+/* TensorRT-LLM's connector by its preset's name (NVIDIA/TensorRT-LLM pull 12626) or by
+ * where its module is; the variables are those of the command that names the file. */
+static void test_connector_of_tensorrt(void **state)
+{
+	static const struct {
+		const char *text;
+		double gib;
+		bool again;
+	} rows[] = {
+		{ "export LMCACHE_MAX_LOCAL_CPU_SIZE=20\n" OPTIONS(
+			  "connector: lmcache"),
+		  20, true },
+		{ "LMCACHE_MAX_LOCAL_CPU_SIZE=3 trtllm-serve meta-llama/Llama-3.1-70B "
+		  "--tp_size 4 --kv_connector lmcache\n",
+		  3, true },
+		{ "export LMCACHE_MAX_LOCAL_CPU_SIZE=7\n" OPTIONS(
+			  "connector_module: "
+			  "lmcache.integration.tensorrt_llm.tensorrt_adapter"),
+		  7, true },
+		{ OPTIONS("connector: lmcache"), 5, true },
+		{ "export LMCACHE_MAX_LOCAL_CPU_SIZE=20\n" OPTIONS(
+			  "connector: lmcache-mp"),
+		  0, false },
+		{ "export LMCACHE_CONFIG_FILE=c.yaml\n" OPTIONS("connector: lmcache"),
+		  0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		char *text;
+
+		read_good("trtllm", rows[i].text, &s);
+		assert_close(host_gib(&s) + 1, rows[i].gib + 1, 1e-9);
+		text = write_as("trtllm", &s, true);
+		expect_text(text, "host_cache_size", false);
+		expect_text(text, "LMCACHE_MAX_LOCAL_CPU_SIZE=", rows[i].again);
+		if (rows[i].again) {
+			read_good("trtllm", text, &s);
+			assert_close(host_gib(&s), rows[i].gib, 1e-9);
+		}
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_written_once),
 		cmocka_unit_test(test_beside_what_travels),
 		cmocka_unit_test(test_decoders_of_sglang),
+		cmocka_unit_test(test_connector_of_tensorrt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/rules/ability.h"
 #include "engine/rules/legality.h"
 #include "presets/formats.h"
 #include "presets/library.h"
@@ -285,6 +286,81 @@ static void test_adapters_are_written(void **state)
 	text = write_as("trtllm", &s, NULL);
 	assert_non_null(strstr(text, "mlp_h_to_4h"));
 	free(text);
+}
+
+static void expect_words(const char *text, const char *words, bool there)
+{
+	if ((strstr(text, words) != NULL) != there)
+		fail_msg("%s %s in\n%s", there ? "no" : "there is", words, text);
+}
+
+/* SGLang starts with adapters only where it is told the matrices, sends tokens to spare
+ * experts only where it looks for them, and speculates beside no adapters. */
+static void test_what_sglang_asks_for(void **state)
+{
+	static const struct {
+		const char *model, *modules;
+	} rows[] = {
+		{ "llama3.1-8b", "--lora-target-modules q_proj k_proj v_proj o_proj "
+				 "gate_proj up_proj down_proj" },
+		{ "mixtral-8x7b",
+		  "--lora-target-modules q_proj k_proj v_proj o_proj\n" },
+		{ "deepseek-v3", "--lora-target-modules all" },
+	};
+	struct error error;
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_true(scenario_blank(&s, rows[i].model, "dgx-h200", "sglang",
+					   &error));
+		s.plan.mode = MODE_INFERENCE;
+		s.cluster.gpus = s.plan.tp = 8;
+		s.plan.serving.adapters = 4;
+		text = write_as("sglang", &s, NULL);
+		expect_words(text, rows[i].modules, true);
+		expect_words(text, "refuses it", false);
+		free(text);
+	}
+	s.plan.ep = 8;
+	s.plan.serving.redundant_experts = 32;
+	s.plan.serving.speculative = SPECULATIVE_MTP;
+	text = write_as("sglang", &s, NULL);
+	expect_words(text, "--ep-num-redundant-experts 32", true);
+	expect_words(text, "--enable-eplb", true);
+	expect_words(text, "speculative: beside LoRA adapters SGLang refuses it", true);
+	assert_true(scenario_lacks(&s, NULL) > 0);
+	free(text);
+}
+
+/* vLLM's batches take turns around an exchange by expert; SGLang's around copies of the
+ * attention, too. */
+static void test_batches_that_take_turns(void **state)
+{
+	static const char *const tools[][2] = {
+		{ "vllm", "--enable-dbo" }, { "sglang", "--enable-two-batch-overlap" }
+	};
+	struct error error;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const char *tool = tools[i / 2][0];
+		bool by_expert = i % 2, there = by_expert || i / 2 == 1;
+		struct scenario s;
+		char *text;
+
+		assert_true(
+			scenario_blank(&s, "deepseek-v3", "dgx-h200", tool, &error));
+		s.plan.mode = MODE_INFERENCE;
+		s.cluster.gpus = s.plan.serving.dp_attention = 8;
+		s.plan.ep = by_expert ? 8 : 1;
+		s.plan.ep_overlap = true;
+		text = write_as(tool, &s, NULL);
+		expect_words(text, tools[i / 2][1], there);
+		expect_words(text, "in this target: ep_overlap", !there);
+		free(text);
+	}
 }
 
 static void test_sglang(void **state)
@@ -1203,6 +1279,8 @@ int main(void)
 		cmocka_unit_test(test_adapters),
 		cmocka_unit_test(test_adapters_are_written),
 		cmocka_unit_test(test_cache_on_the_host),
+		cmocka_unit_test(test_what_sglang_asks_for),
+		cmocka_unit_test(test_batches_that_take_turns),
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),

@@ -198,13 +198,15 @@ static void see_begin(void *context, const struct shell *shell)
 	f->shell[f->depth] = shell;
 }
 
-/* What the command finds in its environment. */
+/* What the command finds in its environment; what a file of its own asks for there is
+ * known later. */
 static bool add_variables(struct finder *f, struct server_command *command)
 {
 	const char *const *name = f->tool->variables;
-	bool good = true;
+	bool good = true, file = f->tool->file_flag &&
+				 pairs_find(&command->flags, f->tool->file_flag);
 
-	if (!name || !f->tool->reads_variables(&command->flags))
+	if (!name || !(file || f->tool->reads_variables(&command->flags)))
 		return true;
 	for (; *name && good; name++) {
 		const struct shell_word *word;

@@ -126,7 +126,7 @@ bool connectors_read(struct pairs *out, const char *file, const char *json)
 	return good;
 }
 
-void connectors_write(const struct tool_writer *w, double bytes)
+static void connectors_write(const struct tool_writer *w, double bytes)
 {
 	char text[512];
 
@@ -142,4 +142,59 @@ void connectors_write(const struct tool_writer *w, double bytes)
 		"\"kv_both\", \"%s\": {\"cpu_bytes_to_use\": %.0f}}]}",
 		list_key, extra_key, bytes);
 	write_flag(w, CONNECTORS_FLAG ".kv-connector-extra-config", text);
+}
+
+/* LMCache inside the ranks, by vLLM's connector or Dynamo's word for it; what
+ * LMCacheMPConnector speaks to is a process of its own with its own settings. */
+bool vllm_uses_lmcache(const struct pairs *flags)
+{
+	const struct pair *connector =
+		pairs_find(flags, "kv-transfer-config.kv-connector");
+	const struct pair *word = pairs_find(flags, "connector");
+
+	return (connector && strncmp(connector->value, "LMCacheConnector", 16) == 0) ||
+	       (word && strcmp(word->value, "lmcache") == 0);
+}
+
+static bool read_lmcache(const struct mapped *m)
+{
+	bool good = lmcache_inside(m);
+
+	/* written back, the size is a flag: for the same cache */
+	if (good && m->out->plan.serving.host_kv_bytes > 0)
+		import_note(m->report, IMPORT_NOT_MODELLED, "kv-offloading-backend",
+			    "lmcache");
+	return good;
+}
+
+/* GiB of all ranks of an engine (vllm/config/cache.py: kv_offloading_size); who hands
+ * it on to LMCache keeps it in a process of its own. */
+bool vllm_read_host(const struct mapped *m)
+{
+	const struct pair *from = mapped_find(m, "kv-offloading-size");
+	double gib;
+
+	if (!from && vllm_uses_lmcache(m->pairs))
+		return read_lmcache(m);
+	return read_number(m, "kv-offloading-size", &gib) &&
+	       read_host_kv(m,
+			    gib * 1073741824 /
+				    (double)(m->out->plan.tp * m->out->plan.pp),
+			    from);
+}
+
+/* In a pool, beside who carries caches to the other. */
+void vllm_write_host(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	double bytes = plan->serving.host_kv_bytes * (double)(plan->tp * plan->pp);
+	char text[32];
+
+	if (w->role != ROLE_BOTH)
+		connectors_write(w, bytes);
+	if (bytes <= 0 || w->role != ROLE_BOTH)
+		return;
+	snprintf(text, sizeof text, "%.6g", bytes / 1073741824);
+	write_flag(w, "kv-offloading-size", text);
+	write_default(w, "kv-offloading-backend", "native");
 }

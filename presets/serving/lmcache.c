@@ -38,6 +38,35 @@ bool lmcache_host(const struct mapped *m, const char *kept_key, const char *size
 			  size);
 }
 
+bool lmcache_inside(const struct mapped *m)
+{
+	const struct pair *file = mapped_find(m, lmcache_file);
+
+	if (!file || mapped_find(m, LMCACHE_SIZE))
+		return lmcache_host(m, LMCACHE_KEPT, LMCACHE_SIZE);
+	import_note(m->report, IMPORT_ASSUMED, "host_kv",
+		    "0: %.60s is not opened; import lmcache reads it", file->value);
+	return true;
+}
+
+bool lmcache_again(struct tool_writer *w, const char *key, const char *own)
+{
+	double bytes = w->scenario->plan.serving.host_kv_bytes;
+	bool kept = false;
+
+	for (int i = 0; i < w->flags->count; i++)
+		kept = kept || strcmp(w->flags->item[i].key, key) == 0;
+	if (!kept)
+		return false;
+	write_without(w, bytes > 0 && w->role != ROLE_DECODE ? own : key);
+	if (bytes > 0 && w->role != ROLE_DECODE)
+		snprintf(w->place + strlen(w->place),
+			 sizeof w->place - strlen(w->place),
+			 LMCACHE_KEPT "=True " LMCACHE_SIZE "=%.6g ",
+			 bytes / 1073741824);
+	return true;
+}
+
 static bool read_host(const struct mapped *m)
 {
 	return mapped_set(m, "mode", "inference", NULL) &&

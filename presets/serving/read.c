@@ -11,8 +11,8 @@
 #include "presets/serving/serving.h"
 #include "presets/serving/tool.h"
 
-/* Their word for ours; NULL where the table has none. */
-/* A method that leaves the number format to the checkpoint. */
+/* Their word for ours; NULL where the table has none: a method that leaves the number
+ * format to the checkpoint. */
 static const char *known_method(const struct mapped *m, const char *key,
 				const char *words, char word[32])
 {
@@ -442,19 +442,6 @@ bool trtllm_read(struct scenario *out, const char *file, const char *text,
 		 size_t length, struct import_report *report, struct error *error)
 {
 	return read_tool(&tool_trtllm, out, file, text, length, report, error);
-}
-
-bool read_adapters(const struct mapped *m, const char *count, int64_t usual)
-{
-	int64_t adapters = usual, rank = 16;
-
-	if (!mapped_on(m, "enable-lora"))
-		return true;
-	return mapped_count(m, count, &adapters) &&
-	       mapped_count(m, "max-lora-rank", &rank) &&
-	       mapped_set_count(m, "adapters", adapters, mapped_find(m, count)) &&
-	       mapped_set_count(m, "adapter_rank", rank,
-				mapped_find(m, "max-lora-rank"));
 }
 
 bool read_number(const struct mapped *m, const char *key, double *out)

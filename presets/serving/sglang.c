@@ -1,7 +1,5 @@
 /* sglang.c - SGLang's flags and what they mean here. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/serve/serve.h"
@@ -90,7 +88,6 @@ static const char *const switches[] = { "enable-dp-attention",
 					"enable-p2p-check",
 					"disable-custom-all-reduce",
 					"enable-mscclpp",
-					"enable-hierarchical-cache",
 					"skip-server-warmup",
 					"disable-shared-experts-fusion",
 					"enable-flashinfer-mla",
@@ -123,6 +120,20 @@ static const char formats[] =
 	"mxfp4=mxfp4 mxfp8=mxfp8 awq=int4 awq_marlin=int4 gptq=int4 gptq_marlin=int4 "
 	"marlin=int4 moe_wna16=int4 qoq=int4 w4afp8=int4 bitsandbytes=int4 gguf=int4 "
 	"auto-round=int4 compressed-tensors=int8";
+
+/* Without an adapter to look at it asks for both of the last (srt/server_args.py,
+ * check_lora_server_args). */
+static const struct adapter_words adapters = {
+	.on = "enable-lora",
+	.count = "max-loras-per-batch",
+	.rank = "max-lora-rank",
+	.usual = 8,
+	.usual_rank = 16,
+	.matrices = "lora-target-modules",
+	.dense = "q_proj k_proj v_proj o_proj gate_proj up_proj down_proj",
+	.attention = "q_proj k_proj v_proj o_proj",
+	.latent = "all",
+};
 
 static int starts(const struct shell_word *words, int count)
 {
@@ -195,95 +206,6 @@ static bool read_limits(const struct mapped *m)
 	       mapped_set_count(m, "max_requests", requests > 0 ? requests : 0, NULL);
 }
 
-/* LMCache inside the server; beside a hierarchy of SGLang's own it is not asked
- * (srt/mem_cache/registry.py). A daemon of its own has settings of its own. */
-static bool uses_lmcache(const struct pairs *flags)
-{
-	return pairs_find(flags, "enable-lmcache") &&
-	       !pairs_find(flags, "enable-hierarchical-cache");
-}
-
-static bool read_lmcache(const struct mapped *m)
-{
-	if (mapped_find(m, LMCACHE_SIZE))
-		return lmcache_host(m, LMCACHE_KEPT, LMCACHE_SIZE);
-	import_note(m->report, IMPORT_ASSUMED, "host_kv",
-		    "0: LMCache's size is no variable here; import lmcache reads its "
-		    "file");
-	return true;
-}
-
-/* GB of each rank, or so many times its cache on the GPU
- * (srt/mem_cache/memory_pool_host.py); for the latter it is filled as on the cluster
- * that is assumed. */
-static bool read_host(const struct mapped *m)
-{
-	const struct pair *from = mapped_find(m, "hicache-size");
-	struct estimate *e;
-	double gb, ratio;
-
-	if (!mapped_on(m, "enable-hierarchical-cache"))
-		return !uses_lmcache(m->pairs) || read_lmcache(m);
-	if (!read_number(m, "hicache-size", &gb) ||
-	    !read_number(m, "hicache-ratio", &ratio))
-		return false;
-	if (gb > 0)
-		return read_host_kv(m, gb * 1e9, from);
-	ratio = ratio > 0 ? ratio : 2;
-	e = calloc(1, sizeof *e);
-	if (!e)
-		return error_set(m->error, m->pairs->file, 0, "out of memory");
-	serve_estimate(m->out, e);
-	gb = fmax(0, e->serving.kv_share_bytes) * ratio;
-	free(e);
-	import_note(m->report, IMPORT_ASSUMED, "host_kv",
-		    "%.3g GiB: %g times the KV cache of a GPU on %s", gb / 1073741824,
-		    ratio, m->out->cluster.name);
-	return read_host_kv(m, gb, mapped_find(m, "hicache-ratio"));
-}
-
-static void write_host(const struct tool_writer *w)
-{
-	double bytes = w->scenario->plan.serving.host_kv_bytes, whole;
-
-	if (bytes <= 0)
-		return;
-	/* who only decodes keeps no prefixes, and refuses a hierarchy behind them
-	 * (srt/server_args.py, handle_pd_disaggregation) */
-	if (w->role == ROLE_DECODE)
-		return;
-	whole = fmax(1, round(bytes / 1e9));
-	write_flag(w, "enable-hierarchical-cache", "");
-	write_count(w, "hicache-size", (int64_t)whole);
-}
-
-/* A server that had LMCache has it again, of the planned size. */
-static void settle_host(struct tool_writer *w)
-{
-	double bytes = w->scenario->plan.serving.host_kv_bytes;
-	bool kept = false;
-
-	for (int i = 0; i < w->flags->count; i++)
-		kept = kept || strcmp(w->flags->item[i].key, "enable-lmcache") == 0;
-	if (!kept) {
-		double whole = fmax(1, round(bytes / 1e9));
-
-		if (bytes > 0 && w->role != ROLE_DECODE &&
-		    fabs(bytes - whole * 1e9) > 1e-6 * bytes)
-			write_unsaid(w, "host_kv", "%g GiB; SGLang has whole GB",
-				     bytes / 1073741824);
-		return;
-	}
-	if (bytes <= 0 || w->role == ROLE_DECODE) {
-		write_without(w, "enable-lmcache");
-		return;
-	}
-	write_without(w, "enable-hierarchical-cache");
-	write_without(w, "hicache-size");
-	snprintf(w->place + strlen(w->place), sizeof w->place - strlen(w->place),
-		 LMCACHE_KEPT "=True " LMCACHE_SIZE "=%.6g ", bytes / 1073741824);
-}
-
 static bool read_experts(const struct mapped *m, int64_t tp)
 {
 	static const char key[] = "moe-a2a-backend";
@@ -327,9 +249,9 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 		return false;
 	return read_experts(m, tp) && read_limits(m) &&
 	       read_engines(m, shared ? 1 : dp, from) && read_drafts(m) &&
-	       read_adapters(m, "max-loras-per-batch", 8) &&
+	       read_adapters(m, &adapters) &&
 	       read_precision(m, "quantization", formats, "dtype", checkpoint) &&
-	       read_host(m);
+	       sglang_read_host(m);
 }
 
 static const char *const more_knobs[] = { "chunked_prefill", "max_batched_tokens",
@@ -354,18 +276,43 @@ static void write_drafts(const struct tool_writer *w)
 	write_count(w, "speculative-num-draft-tokens", v->draft_tokens + 1);
 }
 
+/* Two that SGLang's check_server_args keeps from each other. */
+static void write_refused(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	const char *with = plan->pp > 1                 ? "a pipeline"
+			   : plan->serving.adapters > 0 ? "LoRA adapters"
+							: NULL;
+
+	if (plan->serving.speculative != SPECULATIVE_OFF && with)
+		write_unsaid(w, "speculative", "beside %s SGLang refuses it", with);
+}
+
+/* A chunk of a copy holds whole pages (srt/server_args.py, check_server_args). */
+static int64_t chunk_of(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+	int64_t page = v->kv_block > 0 ? v->kv_block : 1;
+	int64_t tokens = v->max_batched_tokens / page * page;
+
+	if (tokens == v->max_batched_tokens)
+		return tokens;
+	tokens = tokens > 0 ? tokens : page;
+	write_unsaid(w, "max_batched_tokens", "%lld: SGLang's chunks hold whole pages",
+		     (long long)v->max_batched_tokens);
+	return tokens;
+}
+
 static void write_limits(const struct tool_writer *w)
 {
 	const struct serving_plan *v = &w->scenario->plan.serving;
 
 	if (!v->chunked_prefill)
 		write_count(w, "chunked-prefill-size", -1);
-	if (v->max_batched_tokens > 0)
-		write_count(w,
-			    v->chunked_prefill ? "chunked-prefill-size"
-					       : "max-prefill-tokens",
-			    v->max_batched_tokens *
-				    (v->chunked_prefill ? v->dp_attention : 1));
+	if (v->max_batched_tokens > 0 && !v->chunked_prefill)
+		write_count(w, "max-prefill-tokens", v->max_batched_tokens);
+	else if (v->max_batched_tokens > 0)
+		write_count(w, "chunked-prefill-size", chunk_of(w) * v->dp_attention);
 	if (v->max_requests > 0)
 		write_count(w, "max-running-requests",
 			    v->max_requests * v->dp_attention);
@@ -394,14 +341,13 @@ static void write_plan(const struct tool_writer *w)
 	}
 	if (moe && plan->ep > 1)
 		write_count(w, "ep-size", plan->ep);
+	/* tokens are sent to a spare expert only by who looks where experts are
+	 * (srt/server_args.py, _handle_eplb_and_dispatch) */
+	if (moe && plan->ep > 1 && plan->serving.redundant_experts > 0)
+		write_flag(w, "enable-eplb", "");
 	/* what dispatch and combine are costed as; it takes all ranks */
-	if (moe && (copies > 1 || plan->ep_overlap) && plan->ep == plan->tp * copies)
+	if (moe && copies > 1 && plan->ep == plan->tp * copies)
 		write_default(w, "moe-a2a-backend", "deepep");
-	else if (moe && copies == 1 && plan->ep_overlap)
-		write_unsaid(w, "ep_overlap",
-			     "on: two batches overlap an all-to-all of all %lld ranks, "
-			     "or attention DP; SGLang refuses it",
-			     (long long)plan->tp);
 	if (plan->cp > 1)
 		write_unsaid(w, "gpus", "%lld: CP is not among the flags",
 			     (long long)w->scenario->cluster.gpus);
@@ -409,8 +355,9 @@ static void write_plan(const struct tool_writer *w)
 	write_graphs(w);
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
-	write_adapters(w, "max-loras-per-batch", NULL);
-	write_host(w);
+	write_adapters(w, &adapters);
+	write_refused(w);
+	sglang_write_host(w);
 	if (write_nodes(w, plan->tp * copies * plan->pp))
 		write_flag(w, "dist-init-addr", "${HEAD}:20000");
 }
@@ -478,8 +425,8 @@ const struct tool tool_sglang = {
 	.put_channel = put_channel,
 	.read = read_degrees,
 	.write = write_plan,
-	.settle = settle_host,
+	.settle = sglang_settle_host,
 	.variables = lmcache_variables,
-	.reads_variables = uses_lmcache,
+	.reads_variables = sglang_uses_lmcache,
 	.more_knobs = more_knobs,
 };

@@ -175,8 +175,12 @@ void checkpoint_served(struct server_command *command, bool first,
  * cache on the host as the flags or variables that say the same, "--NAME". False where
  * it is none, and nothing is to be freed. */
 bool connectors_read(struct pairs *out, const char *file, const char *json);
-/* The same of a pool whose caches travel, with so many bytes of the host beside. */
-void connectors_write(const struct tool_writer *w, double bytes);
+/* Whether variables of LMCache mean something to a server with these flags. */
+bool vllm_uses_lmcache(const struct pairs *flags);
+/* The knob host_kv by whoever keeps a cache on the host; the same as flags, in a pool
+ * beside who carries caches to the other. */
+bool vllm_read_host(const struct mapped *m);
+void vllm_write_host(const struct tool_writer *w);
 
 /* --- lmcache.c --- */
 #define LMCACHE_KEPT "LMCACHE_LOCAL_CPU"
@@ -186,6 +190,35 @@ void connectors_write(const struct tool_writer *w, double bytes);
 extern const char *const lmcache_variables[], lmcache_file[];
 /* The knob host_kv by LMCache's switch and size of these names, which may be absent. */
 bool lmcache_host(const struct mapped *m, const char *kept_key, const char *size_key);
+/* The same of a server's variables; the file that they name is not opened. */
+bool lmcache_inside(const struct mapped *m);
+/* A server that had LMCache by this flag has it again, of the planned size, in place of
+ * its own cache by that one; without a size neither. False: it had none. */
+bool lmcache_again(struct tool_writer *w, const char *key, const char *own);
+
+/* --- adapters.c --- */
+/* What a tool calls LoRA adapters that are held at once: the switch, how many, the rank
+ * that there is room for, and what it takes by itself for both. */
+struct adapter_words {
+	const char *on, *count, *rank;
+	const char
+		*section; /* keys with this in front are the switch; NULL: none are */
+	int64_t usual, usual_rank;
+	const int64_t *ranks; /* one of these, up to a 0; NULL: any */
+	/* Who has no adapter to look at is told beside which matrices they are: with an
+	 * MLP, without, of latent attention. NULL: nobody asks. */
+	const char *matrices, *dense, *attention, *latent;
+};
+/* The knobs adapters and adapter_rank; the same as flags. */
+bool read_adapters(const struct mapped *m, const struct adapter_words *words);
+void write_adapters(const struct tool_writer *w, const struct adapter_words *words);
+
+/* --- sglang_host.c --- */
+/* Whether variables of LMCache mean something to a server with these flags. */
+bool sglang_uses_lmcache(const struct pairs *flags);
+bool sglang_read_host(const struct mapped *m);
+void sglang_write_host(const struct tool_writer *w);
+void sglang_settle_host(struct tool_writer *w);
 
 /* --- read.c --- */
 /* How weights are stored: by quantisation (a word of words, NULL where absent), the
@@ -197,20 +230,12 @@ bool read_engines(const struct mapped *m, int64_t engines, const struct pair *fr
 /* Speculation by MTP layers or by a draft model, with so many tokens (0 = unsaid). */
 bool read_speculation(const struct mapped *m, bool mtp, int64_t tokens);
 
-/* LoRA adapters held at once: none without the switch, else the count or what the tool
- * takes by itself, and the rank that there is room for. */
-bool read_adapters(const struct mapped *m, const char *count, int64_t usual);
-
 /* The knob host_kv: bytes of each GPU's host memory; from where they are read. */
 bool read_host_kv(const struct mapped *m, double bytes, const struct pair *from);
 /* A number of a flag, 0 where it is absent; false where it is none. */
 bool read_number(const struct mapped *m, const char *key, double *out);
 
 /* --- write.c --- */
-/* The same: enable-lora, the count under that name, and max-lora-rank, one of these (up
- * to a 0; NULL: any). */
-void write_adapters(const struct tool_writer *w, const char *count,
-		    const int64_t *ranks);
 void write_flag(const struct tool_writer *w, const char *key, const char *value);
 void write_count(const struct tool_writer *w, const char *key, int64_t value);
 /* As if nothing had been written for this key. */

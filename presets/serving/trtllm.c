@@ -24,10 +24,14 @@ static const struct mapping rows[] = {
 };
 
 static const char *const model_flags[] = { "model", "model_path", NULL };
+/* PR 12626 of NVIDIA/TensorRT-LLM: a preset's name, or where its module is. */
+static const char connector_key[] = "kv_connector_config.connector";
+static const char module_key[] = "kv_connector_config.connector_module";
 static const char *const aliases[] = {
-	"tensor_parallel_size", "tp_size", "pipeline_parallel_size", "pp_size",
-	"context_parallel_size", "cp_size", "moe_expert_parallel_size", "ep_size", "tp",
-	"tp_size", "pp", "pp_size", "ep", "ep_size", "free_gpu_memory_fraction",
+	"kv_connector", connector_key, "tensor_parallel_size", "tp_size",
+	"pipeline_parallel_size", "pp_size", "context_parallel_size", "cp_size",
+	"moe_expert_parallel_size", "ep_size", "tp", "tp_size", "pp", "pp_size", "ep",
+	"ep_size", "free_gpu_memory_fraction",
 	"kv_cache_config.free_gpu_memory_fraction", "kv_cache_free_gpu_memory_fraction",
 	"kv_cache_config.free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction",
 	"kv_cache_config.free_gpu_memory_fraction", "kv_cache_dtype",
@@ -63,13 +67,15 @@ static const char *const others[] = { "tp_size",
 				      "enable_lora",
 				      "lora_config.max_loras",
 				      "lora_config.max_lora_rank",
+				      LMCACHE_KEPT,
+				      LMCACHE_SIZE,
 				      NULL };
 static const char *const drafts[] = { "speculative_config.decoding_type", NULL };
 static const char *const switches[] = { "trust_remote_code",
 					"fail_fast_on_attention_window_too_large",
 					"enable_attention_dp", NULL };
 static const char *const launcher[] = { "gpus_per_node", "port", "disaggregation_mode",
-					NULL };
+					"LMCACHE_CONFIG_FILE", NULL };
 static const char *const cli_keys[] = { "tp_size",
 					"pp_size",
 					"cp_size",
@@ -106,6 +112,24 @@ static const char formats[] =
 	"W8A8_SQ_PER_CHANNEL=int8 W8A8_SQ_PER_CHANNEL_PER_TOKEN_PLUGIN=int8 "
 	"W8A8_SQ_PER_TENSOR_PLUGIN=int8 W8A16=int8 INT8=int8 W4A16_AWQ=int4 "
 	"W4A16_GPTQ=int4 W4A16=int4 W4A8_AWQ=int4";
+
+/* A lora_config is the switch, max_lora_rank is 64 where it does not say; how many
+ * adapters then fit a share of what is free, which is taken as one. Without a
+ * checkpoint to look at it has to be told the matrices (tensorrt_llm/lora_helper.py,
+ * LoraConfig). */
+#define ATTENTION "attn_q attn_k attn_v attn_dense"
+static const struct adapter_words adapters = {
+	.on = "enable_lora",
+	.count = "lora_config.max_loras",
+	.rank = "lora_config.max_lora_rank",
+	.section = "lora_config.",
+	.usual = 1,
+	.usual_rank = 64,
+	.matrices = modules_key,
+	.dense = ATTENTION " mlp_h_to_4h mlp_gate mlp_4h_to_h",
+	.attention = ATTENTION,
+	.latent = ATTENTION,
+};
 
 static int starts(const struct shell_word *words, int count)
 {
@@ -151,29 +175,6 @@ static bool read_slots(const struct mapped *m)
 				 mapped_find(m, slots_key)));
 }
 
-/* A lora_config is the switch, max_lora_rank is 64 where it does not say
- * (tensorrt_llm/lora_helper.py, LoraConfig); how many adapters then fit a share of what
- * is free, which is taken as one. */
-static bool read_lora(const struct mapped *m)
-{
-	const struct pair *most = mapped_find(m, "lora_config.max_loras"), *any = NULL;
-	int64_t adapters = 1, rank = 64;
-
-	for (int i = 0; i < m->pairs->count && !any; i++)
-		if (strncmp(m->pairs->item[i].key, "lora_config.", 12) == 0)
-			any = &m->pairs->item[i];
-	if (!any && !mapped_on(m, "enable_lora"))
-		return true;
-	if (!most)
-		import_note(m->report, IMPORT_ASSUMED, "adapters",
-			    "1: max_loras is not given");
-	return mapped_count(m, "lora_config.max_loras", &adapters) &&
-	       mapped_count(m, "lora_config.max_lora_rank", &rank) &&
-	       mapped_set_count(m, "adapters", adapters, most) &&
-	       mapped_set_count(m, "adapter_rank", rank,
-				mapped_find(m, "lora_config.max_lora_rank"));
-}
-
 /* Copies of the attention wait until each has a prompt where they balance, for fifty
  * passes at most by themselves (AttentionDpConfig in tensorrt_llm/llmapi/llm_args.py);
  * an engine of one copy until a pass is filled. */
@@ -207,13 +208,31 @@ static void write_wait(const struct tool_writer *w, bool copies)
 	}
 }
 
-/* Bytes of each rank. */
+/* LMCache inside the ranks; "lmcache-mp" speaks to a process of its own. */
+static bool uses_lmcache(const struct pairs *flags)
+{
+	const struct pair *connector = pairs_find(flags, connector_key);
+	const struct pair *module = pairs_find(flags, module_key);
+
+	return (connector && strcmp(connector->value, "lmcache") == 0) ||
+	       (module && strncmp(module->value, "lmcache.", 8) == 0);
+}
+
+/* Bytes of each rank; a connector keeps its own beside those. */
 static bool read_host(const struct mapped *m)
 {
 	double bytes;
 
+	if (!mapped_find(m, host_key) && uses_lmcache(m->pairs))
+		return lmcache_inside(m);
 	return read_number(m, host_key, &bytes) &&
 	       read_host_kv(m, bytes, mapped_find(m, host_key));
+}
+
+static void settle_host(struct tool_writer *w)
+{
+	if (!lmcache_again(w, connector_key, host_key))
+		lmcache_again(w, module_key, host_key);
 }
 
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
@@ -226,7 +245,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	       mapped_set_count(m, "tp", copies ? 1 : tp, from) &&
 	       mapped_set_count(m, "dp_attention", copies ? tp : 1, from) &&
 	       read_wait(m, copies) && read_slots(m) && read_engines(m, 1, from) &&
-	       read_drafts(m) && read_lora(m) && read_host(m) &&
+	       read_drafts(m) && read_adapters(m, &adapters) && read_host(m) &&
 	       read_precision(m, "quant_config.quant_algo", formats, "dtype",
 			      checkpoint);
 }
@@ -247,21 +266,6 @@ static void write_drafts(const struct tool_writer *w)
 		write_default(w, "speculative_config.speculative_model_dir",
 			      "DRAFT_MODEL");
 	}
-}
-
-/* Adapters beside the matrices that the engine counts them for, by the names of
- * tensorrt_llm/lora_helper.py; without a checkpoint to look at it has to be told. */
-static void write_lora(const struct tool_writer *w)
-{
-	const struct serving_plan *v = &w->scenario->plan.serving;
-
-	if (v->adapters <= 0)
-		return;
-	write_count(w, "lora_config.max_loras", v->adapters);
-	write_count(w, "lora_config.max_lora_rank", v->adapter_rank);
-	write_default(
-		w, modules_key,
-		"attn_q attn_k attn_v attn_dense mlp_h_to_4h mlp_gate mlp_4h_to_h");
 }
 
 /* Who sends and takes caches; a server of prompts alone has no passes to overlap. */
@@ -415,7 +419,7 @@ static void write_plan(const struct tool_writer *w)
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	settle_block(w);
 	write_drafts(w);
-	write_lora(w);
+	write_adapters(w, &adapters);
 	write_graphs(w);
 	if (v->host_kv_bytes > 0)
 		write_count(w, host_key, (int64_t)v->host_kv_bytes);
@@ -448,7 +452,10 @@ const struct tool tool_trtllm = {
 	.put_pools = put_orchestrator,
 	.put_channel = put_channel,
 	.put_launcher = put_launcher,
+	.variables = lmcache_variables,
+	.reads_variables = uses_lmcache,
 	.read = read_degrees,
 	.write = write_plan,
+	.settle = settle_host,
 	.more_knobs = more_knobs,
 };

@@ -149,6 +149,15 @@ static const char formats[] =
 	"gptq_bitblas=int4 moe_wna16=int4 auto-round=int4 hqq=int4 aqlm=int4 "
 	"gguf=int4 bitsandbytes=int4 ipex=int4 inc=int4";
 
+/* MaxLoRARanks of vllm/config/lora.py. */
+static const int64_t lora_ranks[] = { 1, 8, 16, 32, 64, 128, 256, 320, 512, 0 };
+static const struct adapter_words adapters = { .on = "enable-lora",
+					       .count = "max-loras",
+					       .rank = "max-lora-rank",
+					       .usual = 1,
+					       .usual_rank = 16,
+					       .ranks = lora_ranks };
+
 /* "docker tag vllm/vllm-openai:v0.12.0 …": the image is named, and not run. */
 static bool runs_image(const struct shell_word *words, int count)
 {
@@ -191,68 +200,6 @@ static bool read_drafts(const struct mapped *m)
 	       read_speculation(m, method && strstr(method->value, "mtp"), tokens);
 }
 
-/* LMCache inside the ranks, by vLLM's connector or Dynamo's word for it; what
- * LMCacheMPConnector speaks to is a process of its own with its own settings. */
-static bool uses_lmcache(const struct pairs *flags)
-{
-	const struct pair *connector =
-		pairs_find(flags, "kv-transfer-config.kv-connector");
-	const struct pair *word = pairs_find(flags, "connector");
-
-	return (connector && strncmp(connector->value, "LMCacheConnector", 16) == 0) ||
-	       (word && strcmp(word->value, "lmcache") == 0);
-}
-
-static bool read_lmcache(const struct mapped *m)
-{
-	const struct pair *file = mapped_find(m, lmcache_file);
-
-	if (!file || mapped_find(m, LMCACHE_SIZE)) {
-		bool good = lmcache_host(m, LMCACHE_KEPT, LMCACHE_SIZE);
-
-		/* written back, the size is a flag: for the same cache */
-		if (good && m->out->plan.serving.host_kv_bytes > 0)
-			import_note(m->report, IMPORT_NOT_MODELLED,
-				    "kv-offloading-backend", "lmcache");
-		return good;
-	}
-	import_note(m->report, IMPORT_ASSUMED, "host_kv",
-		    "0: %.60s is not opened; import lmcache reads it", file->value);
-	return true;
-}
-
-/* GiB of all ranks of an engine (vllm/config/cache.py: kv_offloading_size); who hands
- * it on to LMCache keeps it in a process of its own. */
-static bool read_host(const struct mapped *m)
-{
-	const struct pair *from = mapped_find(m, "kv-offloading-size");
-	double gib;
-
-	if (!from && uses_lmcache(m->pairs))
-		return read_lmcache(m);
-	return read_number(m, "kv-offloading-size", &gib) &&
-	       read_host_kv(m,
-			    gib * 1073741824 /
-				    (double)(m->out->plan.tp * m->out->plan.pp),
-			    from);
-}
-
-/* In a pool, beside who carries caches to the other. */
-static void write_host(const struct tool_writer *w)
-{
-	const struct plan *plan = &w->scenario->plan;
-	double bytes = plan->serving.host_kv_bytes * (double)(plan->tp * plan->pp);
-	char text[32];
-
-	if (w->role != ROLE_BOTH)
-		connectors_write(w, bytes);
-	if (bytes <= 0 || w->role != ROLE_BOTH)
-		return;
-	snprintf(text, sizeof text, "%.6g", bytes / 1073741824);
-	write_flag(w, "kv-offloading-size", text);
-	write_default(w, "kv-offloading-backend", "native");
-}
-
 /* A dense model's data-parallel ranks are engines; with experts they share these, split
  * over TP x DP ranks: by expert with the switch, else each across all. */
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
@@ -269,7 +216,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	    !mapped_set_count(m, "ep", plan->tp * plan->serving.dp_attention, dp))
 		return false;
 	return read_engines(m, moe ? 1 : copies, dp) && read_drafts(m) &&
-	       read_adapters(m, "max-loras", 1) && read_host(m) &&
+	       read_adapters(m, &adapters) && vllm_read_host(m) &&
 	       read_precision(m, "quantization", formats, "dtype", checkpoint);
 }
 
@@ -298,6 +245,34 @@ static void settle_block(const struct tool_writer *w)
 		return;
 	write_without(w, "block-size");
 	write_unsaid(w, "kv_block", "%lld; vLLM has multiples of 16", (long long)block);
+}
+
+/* Each request has a token in a pass (vllm/config/scheduler.py). */
+static void settle_requests(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+	int64_t tokens = v->max_batched_tokens;
+
+	if (tokens <= 0 || v->max_requests <= tokens)
+		return;
+	write_without(w, "max-num-seqs");
+	write_count(w, "max-num-seqs", tokens);
+	write_unsaid(w, "max_requests", "%lld: a pass of %lld tokens holds no more",
+		     (long long)v->max_requests, (long long)tokens);
+}
+
+/* What two batches overlap with is DeepEP's exchange, which is by expert
+ * (vllm/config/vllm.py). */
+static void settle_overlap(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+
+	if (plan->ep > 1 || !plan->ep_overlap)
+		return;
+	write_without(w, "enable-dbo");
+	if (w->scenario->model.moe.experts > 0 && plan->serving.dp_attention > 1)
+		write_unsaid(w, "ep_overlap",
+			     "on: vLLM overlaps an exchange by expert, which needs EP");
 }
 
 /* GPUs of one copy of the attention: vLLM's world within a data-parallel rank. */
@@ -364,9 +339,6 @@ static void write_limits(const struct tool_writer *w)
 		write_default(w, "max-model-len", "auto");
 }
 
-/* MaxLoRARanks of vllm/config/lora.py. */
-static const int64_t lora_ranks[] = { 1, 8, 16, 32, 64, 128, 256, 320, 512, 0 };
-
 /* What a file said is of those that decode. */
 static void write_exchange(const struct tool_writer *w)
 {
@@ -387,11 +359,11 @@ static void write_plan(const struct tool_writer *w)
 	if (!moe && w->engines > 1)
 		write_copies(w, w->engines);
 	settle_block(w);
-	/* what two batches overlap with is DeepEP's exchange (vllm/config/vllm.py);
-	 * beyond a node it is what dispatch and combine are costed as */
-	if (moe && plan->ep > 1 &&
-	    (plan->ep_overlap ||
-	     (dp > 1 && ranks > w->scenario->cluster.gpus_per_node)))
+	settle_overlap(w);
+	settle_requests(w);
+	/* beyond a node it is what dispatch and combine are costed as */
+	if (moe && plan->ep > 1 && dp > 1 &&
+	    (plan->ep_overlap || ranks > w->scenario->cluster.gpus_per_node))
 		write_exchange(w);
 	if (moe && plan->ep > 1)
 		write_flag(w, "enable-expert-parallel", "");
@@ -402,9 +374,9 @@ static void write_plan(const struct tool_writer *w)
 		write_flag(w, "enable-eplb", "");
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
-	write_adapters(w, "max-loras", lora_ranks);
+	write_adapters(w, &adapters);
 	write_limits(w);
-	write_host(w);
+	vllm_write_host(w);
 	write_ranks(w, moe ? dp : 1);
 }
 
@@ -470,7 +442,7 @@ const struct tool tool_vllm = {
 	.objects = objects,
 	.launcher = launcher,
 	.variables = lmcache_variables,
-	.reads_variables = uses_lmcache,
+	.reads_variables = vllm_uses_lmcache,
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
 	.starts_one = starts_one,

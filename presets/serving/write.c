@@ -78,23 +78,3 @@ bool write_nodes(const struct tool_writer *w, int64_t ranks)
 	write_flag(w, "node-rank", "${RANK}");
 	return true;
 }
-
-void write_adapters(const struct tool_writer *w, const char *count,
-		    const int64_t *ranks)
-{
-	const struct serving_plan *v = &w->scenario->plan.serving;
-	int64_t rank = v->adapter_rank;
-
-	if (v->adapters <= 0)
-		return;
-	while (ranks && *ranks > 0 && *ranks < v->adapter_rank)
-		ranks++;
-	if (ranks && *ranks > 0)
-		rank = *ranks;
-	write_flag(w, "enable-lora", "");
-	write_count(w, count, v->adapters);
-	write_count(w, "max-lora-rank", rank);
-	if (rank != v->adapter_rank || (ranks && *ranks == 0))
-		write_unsaid(w, "adapter_rank", "%lld is none that the tool has",
-			     (long long)v->adapter_rank);
-}
