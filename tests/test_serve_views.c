@@ -185,7 +185,7 @@ static void test_a_server_without_room_has_no_numbers(void **state)
 }
 
 /* At the smallest size, too, what one in a hundred waits stands beside the means, with
- * a mark where it is late. */
+ * a mark where it is late, and the curve says which of its lines is theirs. */
 static void test_the_slowest_have_room_at_80_columns(void **state)
 {
 	struct stage s;
@@ -193,8 +193,10 @@ static void test_the_slowest_have_room_at_80_columns(void **state)
 	(void)state;
 	open_vllm(&s, 80, 24);
 	stage_shows(&s, "P99 ");
+	stage_shows(&s, "9 P99");
 	stage_type(&s, "/goal_ttft\n=1\n");
 	stage_shows(&s, "s! ");
+	stage_shows(&s, "9 P99");
 	stage_close(&s);
 }
 

@@ -185,6 +185,22 @@ static void print_left_out(const struct left_outs *left, const char *source, int
 		printf(" | %6s %6s", "-", "-");
 }
 
+/* Of all sources. */
+static void print_server_kind(const struct run_scores *scores,
+			      const struct left_outs *left, int kind)
+{
+	for (int f = 0; f < SCORE_FIGURES; f++) {
+		const struct score_errors *e = &scores->total.serving_of[kind][f];
+
+		if (e->n == 0)
+			continue;
+		printf("%-22.22s %5d |", score_kinds[kind], e->n);
+		print_errors(e);
+		print_left_out(left, NULL, SCORE_FIGURES * (1 + kind) + f);
+		printf(" | %s\n", score_words[f].label);
+	}
+}
+
 static void print_serving(const struct run_set *set, const struct run_scores *scores,
 			  const struct left_outs *left)
 {
@@ -206,6 +222,8 @@ static void print_serving(const struct run_set *set, const struct run_scores *sc
 			printf(" | %s\n", score_words[f].label);
 		}
 	}
+	for (int k = 0; k < SCORE_KINDS; k++)
+		print_server_kind(scores, left, k);
 }
 
 /* Training and serving have a table of their own; a source is of one of them. */

@@ -274,12 +274,31 @@ static void draw_goal(const struct explorer *explorer, struct plot *plot)
 		plot_dot(plot, 1 / goal, plot->y.max * i / 64, ROLE_GOOD);
 }
 
+/* Behind the marks what a full cache holds, and what the line of nines is: where there
+ * is no room for both in whole words, the line first. */
+static void legend_rest(struct plot *plot, int x, int y, double most, bool goals,
+			bool slowest)
+{
+	static const char tail[] = "9 the slowest 1 %", few[] = "9 P99";
+	int end = plot->area.x + plot->area.width;
+	char full[48];
+	bool room;
+
+	snprintf(full, sizeof full, "full %.0f%s", most, goals ? "" : "  no goals set");
+	room = x + text_width(full) + 2 + text_width(tail) <= end;
+	if (slowest && !room) {
+		x += canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, few) + 2;
+		full[strcspn(full + 5, " ") + 5] = '\0';
+	}
+	if (x + text_width(full) <= end)
+		x += canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, full) + 2;
+	if (slowest && room)
+		canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, tail);
+}
+
 static void draw_marks(const struct explorer *explorer, struct plot *plot,
 		       const struct serve_point *point, int count, int y, bool slowest)
 {
-	static const char tail[] = "9 the slowest 1 %";
-	char full[48];
-	int end = plot->area.x + plot->area.width;
 	const struct serving_estimate *v = &explorer->estimate.serving;
 	const struct serving_plan *plan = &explorer->scenario.plan.serving;
 	int knee = serve_knee(point, count), x = plot->area.x, last = -1;
@@ -303,12 +322,7 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 	if (goals)
 		x += legend_mark(plot, x, y, 'G', ROLE_GOOD, "goals up to",
 				 last >= 0 ? point[last].concurrency : 0);
-	snprintf(full, sizeof full, "full %.0f%s", point[count - 1].concurrency,
-		 goals ? "" : "  no goals set");
-	if (x + text_width(full) <= end)
-		x += canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, full) + 2;
-	if (slowest && x + text_width(tail) <= end)
-		canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, tail);
+	legend_rest(plot, x, y, point[count - 1].concurrency, goals, slowest);
 }
 
 static double widest(const struct serve_point *point, int count, bool user)
