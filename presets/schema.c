@@ -51,8 +51,9 @@ static const struct shape {
 	{ "source",
 	  "source:s runs:n refused:n time:@figure time_dense:@figure "
 	  "time_experts:@figure calibrated:[calibrated] "
-	  "memory:@figure fit:{n} ranking:{n}",
+	  "memory:@figure servers:[servers] fit:{n} ranking:{n}",
 	  false },
+	{ "servers", "kind:s figure:s errors:@figure", true },
 	{ "row", "id:s software_version:s? feasible:b problems:[problem]", false },
 	{ "point",
 	  "gpus:n tokens_per_second:n tokens_per_second_per_gpu:n step_seconds:n "

@@ -337,17 +337,22 @@ static void a_table_of_what_was_left_out_comes_back(void **state)
 	FILE *file = fdopen(handle, "w");
 
 	(void)state;
-	all.count = 5;
+	all.count = 6;
 	all.row[0] = (struct left_out){ "a", LEFT_DENSE, 10, 0.1, 0.2 };
 	all.row[1] = (struct left_out){ "a", LEFT_EXPERTS, 3, 0.3, 0.4 };
 	all.row[2] = (struct left_out){ "b", LEFT_DENSE, 5, 0.2, 0.6 };
 	all.row[3] = (struct left_out){ "a", LEFT_SERVING + SCORE_TPOT, 7, 0.05, 0.1 };
 	all.row[4] =
 		(struct left_out){ "a", LEFT_SERVING + SCORE_TTFT_LOADED, 7, 0.4, 0.5 };
+	all.row[5] = (struct left_out){
+		"a", LEFT_SERVING + (1 + SCORE_PIPELINED) * SCORE_FIGURES + SCORE_RATE,
+		7, 0.6, 0.7
+	};
 	left_outs_write(&all, file);
 	fclose(file);
 	assert_true(left_outs_read(&back, path, &error));
-	assert_int_equal(back.count, 5);
+	assert_int_equal(back.count, 6);
+	assert_int_equal(back.row[5].kind, all.row[5].kind);
 	assert_true(left_outs_total(&back, LEFT_DENSE, &total));
 	assert_close(total.median, 0.15, 1e-9);
 	assert_close(total.p90, 0.4, 1e-9);
@@ -363,7 +368,7 @@ static void a_table_of_what_was_left_out_comes_back(void **state)
 	fputs("c,dense,many,0.1,0.2\n", file);
 	fclose(file);
 	assert_false(left_outs_read(&back, path, &error));
-	assert_non_null(strstr(error.text, ":7: expected"));
+	assert_non_null(strstr(error.text, ":8: expected"));
 	unlink(path);
 	assert_false(left_outs_read(&back, path, &error));
 }

@@ -217,6 +217,33 @@ static void total_is_the_median_of_the_sources(void **state)
 	assert_int_equal(total.runs, 6);
 }
 
+/* Servers of a kind count among all, and for themselves: here one of stages and one of
+ * both kinds. */
+static void servers_of_a_kind_are_scored_apart(void **state)
+{
+	struct score_run runs[3] = { { .predicted = true },
+				     { .predicted = true },
+				     { .predicted = true } };
+	const double predicted[] = { 1.1, 1.3, 2 };
+	struct score score, total;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		runs[i].serving[SCORE_TPOT] =
+			(struct score_serving){ true, 1, predicted[i], 0, 0 };
+	runs[1].kind[SCORE_PIPELINED] = true;
+	runs[2].kind[SCORE_PIPELINED] = runs[2].kind[SCORE_DRAFTING] = true;
+	assert_true(score_runs(runs, 3, 0, &score));
+	assert_int_equal(score.serving[SCORE_TPOT].n, 3);
+	assert_int_equal(score.serving_of[SCORE_PIPELINED][SCORE_TPOT].n, 2);
+	assert_close(score.serving_of[SCORE_PIPELINED][SCORE_TPOT].median, 0.65, 1e-9);
+	assert_close(score.serving_of[SCORE_DRAFTING][SCORE_TPOT].bias, 1, 1e-9);
+	assert_int_equal(score.serving_of[SCORE_DRAFTING][SCORE_RATE].n, 0);
+	assert_int_equal(score.serving_of[SCORE_POOLED][SCORE_TPOT].n, 0);
+	assert_true(score_total(runs, 3, &score, 1, &total));
+	assert_close(total.serving_of[SCORE_PIPELINED][SCORE_TPOT].median, 0.65, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +256,7 @@ int main(void)
 		cmocka_unit_test(regret_is_the_price_of_the_choice),
 		cmocka_unit_test(repeats_of_a_layout_are_one),
 		cmocka_unit_test(total_is_the_median_of_the_sources),
+		cmocka_unit_test(servers_of_a_kind_are_scored_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

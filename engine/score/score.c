@@ -27,6 +27,12 @@ const struct score_words score_words[SCORE_FIGURES] = {
 			       "time per output token, burst" },
 };
 
+const char *const score_kinds[SCORE_KINDS] = {
+	[SCORE_PIPELINED] = "pipelines",
+	[SCORE_DRAFTING] = "speculation",
+	[SCORE_POOLED] = "pools",
+};
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -131,11 +137,17 @@ void score_sum_up(double *errors, int n, int inside, struct score_errors *out)
 	out->in_range = (double)inside / n;
 }
 
-/* Runs of one source, or of all. */
+/* Runs of one source, or of all (-1), and of one kind of servers, or any (-1). */
 struct chosen {
 	const struct score_run *runs;
-	int count, source;
+	int count, source, kind;
 };
+
+static bool is_chosen(struct chosen c, const struct score_run *run)
+{
+	return (c.source < 0 || run->source == c.source) &&
+	       (c.kind < 0 || run->kind[c.kind]);
+}
 
 typedef bool pair_reader(const struct score_run *run, enum score_figure figure,
 			 struct pair *out);
@@ -149,8 +161,7 @@ static void score_errors(struct chosen c, pair_reader *pair_of,
 	for (int i = 0; i < c.count; i++) {
 		struct pair pair;
 
-		if ((c.source >= 0 && c.runs[i].source != c.source) ||
-		    !pair_of(&c.runs[i], figure, &pair))
+		if (!is_chosen(c, &c.runs[i]) || !pair_of(&c.runs[i], figure, &pair))
 			continue;
 		scratch[n++] = pair.predicted / pair.measured - 1;
 		inside += pair.low <= pair.measured && pair.measured <= pair.high;
@@ -313,10 +324,23 @@ static void score_ranking(const struct score_run *runs, int count, int source,
 	out->top3_regret /= out->groups;
 }
 
+static void score_servers(struct chosen all, double *scratch, struct score *out)
+{
+	for (enum score_figure f = 0; f < SCORE_FIGURES; f++) {
+		score_errors(all, figure_pair, f, scratch, &out->serving[f]);
+		for (int k = 0; k < SCORE_KINDS; k++) {
+			struct chosen one = { all.runs, all.count, all.source, k };
+
+			score_errors(one, figure_pair, f, scratch,
+				     &out->serving_of[k][f]);
+		}
+	}
+}
+
 bool score_runs(const struct score_run *runs, int count, int source, struct score *out)
 {
 	double *scratch = malloc(sizeof *scratch * (3 * (size_t)count + 1));
-	struct chosen all = { runs, count, source };
+	struct chosen all = { runs, count, source, -1 };
 
 	memset(out, 0, sizeof *out);
 	if (!scratch)
@@ -330,8 +354,7 @@ bool score_runs(const struct score_run *runs, int count, int source, struct scor
 	score_errors(all, dense_pair, 0, scratch, &out->of_kind[0]);
 	score_errors(all, expert_pair, 0, scratch, &out->of_kind[1]);
 	score_errors(all, memory_pair, 0, scratch, &out->memory);
-	for (enum score_figure f = 0; f < SCORE_FIGURES; f++)
-		score_errors(all, figure_pair, f, scratch, &out->serving[f]);
+	score_servers(all, scratch, out);
 	score_fit(runs, count, source, &out->fit);
 	score_ranking(runs, count, source, scratch, &out->ranking);
 	free(scratch);
@@ -391,8 +414,12 @@ bool score_total(const struct score_run *runs, int count, const struct score *so
 		middle(sources, source_count, out, &c->before, scratch);
 		middle(sources, source_count, out, &c->after, scratch);
 	}
-	for (size_t f = 0; f < SCORE_FIGURES; f++)
+	for (size_t f = 0; f < SCORE_FIGURES; f++) {
 		middle(sources, source_count, out, &out->serving[f], scratch);
+		for (int k = 0; k < SCORE_KINDS; k++)
+			middle(sources, source_count, out, &out->serving_of[k][f],
+			       scratch);
+	}
 	free(scratch);
 	return true;
 }

@@ -29,6 +29,15 @@ enum score_figure {
 	SCORE_FIGURES
 };
 
+/* Kinds of servers that are scored apart as well. */
+enum score_kind {
+	SCORE_PIPELINED, /* stages of layers */
+	SCORE_DRAFTING,  /* speculation */
+	SCORE_POOLED,    /* prompts on GPUs of their own */
+	SCORE_KINDS
+};
+extern const char *const score_kinds[SCORE_KINDS]; /* in print and JSON */
+
 struct score_words {
 	const char *use;      /* in files of runs, and of the errors in JSON */
 	const char *measured; /* key in files of runs */
@@ -59,6 +68,7 @@ struct score_run {
 	double load; /* predicted memory over capacity */
 	double fit_probability;
 	struct score_serving serving[SCORE_FIGURES];
+	bool kind[SCORE_KINDS]; /* of the server */
 };
 
 /* Of |predicted / measured - 1|; bias is the median of the signed error. */
@@ -101,6 +111,7 @@ struct score {
 	struct score_fit fit;
 	struct score_ranking ranking;
 	struct score_errors serving[SCORE_FIGURES];
+	struct score_errors serving_of[SCORE_KINDS][SCORE_FIGURES];
 };
 
 /* Score the runs of one source, or all runs together (source -1). False: out of

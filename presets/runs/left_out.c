@@ -6,28 +6,39 @@
 
 #include "engine/score/score.h"
 
+enum { MAX_KIND = 40 };
+
 static const char header[] = "source,kind,runs,median,p90";
 
-static const char *word(int kind)
+enum { KINDS = LEFT_SERVING + SCORE_FIGURES * (1 + SCORE_KINDS) };
+
+/* "tpot", and of servers of a kind "tpot of pipelines". */
+static const char *word(int kind, char text[MAX_KIND])
 {
+	int of = (kind - LEFT_SERVING) / SCORE_FIGURES;
+	const char *figure;
+
 	if (kind < LEFT_SERVING)
 		return kind == LEFT_EXPERTS ? "experts" : "dense";
-	return score_words[kind - LEFT_SERVING].use;
+	figure = score_words[(kind - LEFT_SERVING) % SCORE_FIGURES].use;
+	if (of == 0)
+		return figure;
+	snprintf(text, MAX_KIND, "%s of %s", figure, score_kinds[of - 1]);
+	return text;
 }
 
 static bool read_row(const char *line, struct left_out *out)
 {
-	char kind[24], end;
+	char kind[MAX_KIND], text[MAX_KIND], end;
 
-	if (sscanf(line, "%63[^,],%23[^,],%d,%lf,%lf%c", out->source, kind, &out->runs,
+	if (sscanf(line, "%63[^,],%39[^,],%d,%lf,%lf%c", out->source, kind, &out->runs,
 		   &out->median, &out->p90, &end) < 5)
 		return false;
 	out->kind = 0;
-	while (out->kind < LEFT_SERVING + SCORE_FIGURES &&
-	       strcmp(kind, word(out->kind)) != 0)
+	while (out->kind < KINDS && strcmp(kind, word(out->kind, text)) != 0)
 		out->kind++;
-	return out->kind < LEFT_SERVING + SCORE_FIGURES && out->runs > 0 &&
-	       out->median >= 0 && out->p90 >= out->median;
+	return out->kind < KINDS && out->runs > 0 && out->median >= 0 &&
+	       out->p90 >= out->median;
 }
 
 bool left_outs_read(struct left_outs *out, const char *path, struct error *error)
@@ -56,11 +67,13 @@ bool left_outs_read(struct left_outs *out, const char *path, struct error *error
 
 void left_outs_write(const struct left_outs *all, FILE *stream)
 {
+	char text[MAX_KIND];
+
 	fprintf(stream, "%s\n", header);
 	for (int i = 0; i < all->count; i++)
 		fprintf(stream, "%s,%s,%d,%.4f,%.4f\n", all->row[i].source,
-			word(all->row[i].kind), all->row[i].runs, all->row[i].median,
-			all->row[i].p90);
+			word(all->row[i].kind, text), all->row[i].runs,
+			all->row[i].median, all->row[i].p90);
 }
 
 const struct left_out *left_outs_find(const struct left_outs *all, const char *source,

@@ -12,7 +12,8 @@
 enum { MAX_LEFT_OUT = 256 };
 
 /* What was predicted: steps of dense models and of mixtures, and from LEFT_SERVING on
- * the figures of servers (enum score_figure). */
+ * the figures of servers (enum score_figure), of all, then of each kind of them (enum
+ * score_kind). */
 enum { LEFT_DENSE, LEFT_EXPERTS, LEFT_SERVING };
 
 struct left_out {

@@ -148,6 +148,15 @@ static void predict_layers(const struct measured_run *run, struct estimate *esti
 	out->high_seconds *= share;
 }
 
+void run_kinds(const struct scenario *s, bool kind[SCORE_KINDS])
+{
+	bool serves = s->plan.mode == MODE_INFERENCE;
+
+	kind[SCORE_PIPELINED] = serves && s->plan.pp > 1;
+	kind[SCORE_DRAFTING] = serves && s->plan.serving.speculative != SPECULATIVE_OFF;
+	kind[SCORE_POOLED] = serves && s->plan.serving.disaggregated;
+}
+
 void run_predict(const struct measured_run *run, struct estimate *estimate,
 		 struct score_run *out)
 {
@@ -165,6 +174,7 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 		.measured_bytes = run->peak_bytes,
 		.measured_fits = run->fits,
 	};
+	run_kinds(&run->scenario, out->kind);
 	for (int f = 0; f < SCORE_FIGURES; f++) {
 		out->serving[f].scores = run->scores_serving[f];
 		out->serving[f].measured = run->serving[f];
@@ -336,6 +346,25 @@ static void add_calibrated(cJSON *object, const struct score *score)
 		}
 }
 
+/* What was measured of servers of a kind. */
+static void add_kinds(cJSON *object, const struct score *score)
+{
+	cJSON *list = cJSON_AddArrayToObject(object, "servers");
+
+	for (int k = 0; k < SCORE_KINDS; k++)
+		for (int f = 0; f < SCORE_FIGURES; f++) {
+			cJSON *one;
+
+			if (score->serving_of[k][f].n == 0)
+				continue;
+			one = cJSON_CreateObject();
+			cJSON_AddStringToObject(one, "kind", score_kinds[k]);
+			cJSON_AddStringToObject(one, "figure", score_words[f].use);
+			add_errors(one, "errors", &score->serving_of[k][f]);
+			cJSON_AddItemToArray(list, one);
+		}
+}
+
 static cJSON *score_object(const char *name, const struct score *score)
 {
 	cJSON *object = cJSON_CreateObject(), *fit, *ranking;
@@ -350,6 +379,7 @@ static cJSON *score_object(const char *name, const struct score *score)
 	add_errors(object, "memory", &score->memory);
 	for (int f = 0; f < SCORE_FIGURES; f++)
 		add_errors(object, score_words[f].use, &score->serving[f]);
+	add_kinds(object, score);
 	fit = cJSON_AddObjectToObject(object, "fit");
 	cJSON_AddNumberToObject(fit, "fits_predicted_fits", score->fit.fits_fits);
 	cJSON_AddNumberToObject(fit, "fits_predicted_out", score->fit.fits_out);

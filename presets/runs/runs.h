@@ -58,6 +58,8 @@ void runs_free(struct run_set *set);
 
 /* Estimate a run and put prediction beside measurement, memory of the measured kind.
  * estimate->legal is false for a run that is refused. */
+/* Which kinds of servers (enum score_kind) this is one of. */
+void run_kinds(const struct scenario *scenario, bool kind[SCORE_KINDS]);
 void run_predict(const struct measured_run *run, struct estimate *estimate,
 		 struct score_run *out);
 

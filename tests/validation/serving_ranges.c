@@ -25,12 +25,13 @@ static const char *const range_words[RANGES] = { "TPOT", "TTFT", "rate", "loaded
  * once with its model. */
 struct miss {
 	int figure;
-	bool experts, model; /* left out with its model */
-	double error;        /* |log(predicted / measured)| */
-	double weight;       /* one over all that were left out with it */
-	double off;          /* |predicted / measured - 1| */
-	int part;            /* what was left out */
-	int source, kind;    /* of its run, and the figure that was measured */
+	bool experts, model;  /* left out with its model */
+	double error;         /* |log(predicted / measured)| */
+	double weight;        /* one over all that were left out with it */
+	double off;           /* |predicted / measured - 1| */
+	int part;             /* what was left out */
+	int source, kind;     /* of its run, and the figure that was measured */
+	bool of[SCORE_KINDS]; /* what its server is */
 };
 struct misses {
 	struct miss *item;
@@ -135,8 +136,8 @@ static void keep(const struct serving_fit *f, int range, bool model, int part,
 
 	for (int i = 0; i < f->set.count; i++)
 		if (f->left_out[i] && !isnan(f->error[i][figure]) &&
-		    range_of(f, i, figure) == range)
-			all->item[all->count++] = (struct miss){
+		    range_of(f, i, figure) == range) {
+			all->item[all->count] = (struct miss){
 				.figure = range,
 				.part = part,
 				.source = f->set.run[i].source,
@@ -146,6 +147,8 @@ static void keep(const struct serving_fit *f, int range, bool model, int part,
 				.error = fabs(f->error[i][figure]),
 				.off = fabs(expm1(f->error[i][figure])),
 			};
+			run_kinds(&f->set.run[i].scenario, all->item[all->count++].of);
+		}
 	for (int i = first; i < all->count; i++)
 		all->item[i].weight = 1.0 / (all->count - first);
 }
@@ -276,17 +279,22 @@ static void print_in_use(void)
 	}
 }
 
-/* Of a source and a figure, whatever was left out. */
+/* Of a source and a figure, whatever was left out; of a kind of servers, or with -1 of
+ * all. */
 static bool sum_up(const struct serving_fit *f, const struct misses *all, int source,
-		   int figure, struct left_out *out)
+		   int figure, int kind, struct left_out *out)
 {
 	double *errors = malloc(sizeof *errors * ((size_t)all->count + 1));
 	int n = 0;
 
 	for (int i = 0; errors && i < all->count; i++)
-		if (all->item[i].source == source && all->item[i].kind == figure)
+		if (all->item[i].source == source && all->item[i].kind == figure &&
+		    (kind < 0 || all->item[i].of[kind]))
 			errors[n++] = all->item[i].off;
-	*out = (struct left_out){ .kind = LEFT_SERVING + figure, .runs = n };
+	*out = (struct left_out){
+		.kind = LEFT_SERVING + figure + (1 + kind) * SCORE_FIGURES,
+		.runs = n,
+	};
 	snprintf(out->source, sizeof out->source, "%.63s", f->set.source[source]);
 	out->median = score_quantile(errors, n, 0.5);
 	out->p90 = score_quantile(errors, n, 0.9);
@@ -300,11 +308,12 @@ static bool write_left_out(const struct serving_fit *f, const struct misses *all
 	static struct left_outs table;
 	FILE *file = fopen(path, "w");
 
-	for (int s = 0; s < f->set.sources; s++)
-		for (int k = 0; k < RANGE_FIGURES; k++)
-			if (table.count < MAX_LEFT_OUT &&
-			    sum_up(f, all, s, k, &table.row[table.count]))
-				table.count++;
+	for (int kind = -1; kind < SCORE_KINDS; kind++)
+		for (int s = 0; s < f->set.sources; s++)
+			for (int k = 0; k < RANGE_FIGURES; k++)
+				if (table.count < MAX_LEFT_OUT &&
+				    sum_up(f, all, s, k, kind, &table.row[table.count]))
+					table.count++;
 	if (!file)
 		return false;
 	left_outs_write(&table, file);
