@@ -169,8 +169,8 @@ static void test_charts_come_back(void **state)
 	for (int i = 0; i < some_of(120); i++) {
 		struct scenario s;
 
-		draw_plan(&s, "vllm", i % 2 == 0);
-		check_way_back("llm-d", "vllm", &s);
+		draw_plan(&s, tools[i % 4 / 2].stack, i % 2 == 0);
+		check_way_back("llm-d", tools[i % 4 / 2].reader, &s);
 	}
 }
 
@@ -330,11 +330,65 @@ static void test_charts_of_pods(void **state)
 	free(text);
 }
 
+/* The chart has no word for SGLang's command: a script, in pods that listen to all,
+ * with its own proxy's protocol, port and metrics. */
+static void test_charts_of_sglang(void **state)
+{
+	static const char *const lines[] = {
+		"    connector: sglang\n",
+		"  - name: sglang\n",
+		"      exec python3 -m sglang.launch_server --model-path ",
+		"--disaggregation-mode prefill",
+		"--disaggregation-mode decode",
+		"--disaggregation-transfer-backend nixl",
+		"--disaggregation-bootstrap-port 8998",
+		"    - containerPort: 8998\n",
+		"--host 0.0.0.0",
+		"--node-rank \"${LWS_WORKER_INDEX}\"",
+		"--dist-init-addr \"${LWS_LEADER_ADDRESS}:20000\"",
+		"--enable-metrics",
+		"    total-queued-requests-metric: \"sglang:num_queue_reqs\"\n",
+		"  modelServerType: sglang\n",
+	};
+	struct scenario s, read;
+	struct error error;
+	char *text;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "deepseek-v3", "dgx-h200", "sglang", &error));
+	s.plan.mode = MODE_INFERENCE;
+	case_set(&s, "precision", "fp8-block");
+	s.cluster.gpus = 32;
+	s.plan.ep = s.plan.serving.dp_attention = 16;
+	s.plan.serving.disaggregated = true;
+	text = write_as("llm-d", &s);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		expect_line(text, lines[i]);
+	expect_none(text, "VLLM");
+	expect_none(text, "vllm");
+	expect_none(text, "--headless");
+	free(text);
+	/* one with LMCache has it again, by the container's environment */
+	read_good("sglang",
+		  "LMCACHE_MAX_LOCAL_CPU_SIZE=20 python3 -m sglang.launch_server "
+		  "--model-path meta-llama/Llama-3.1-8B --enable-lmcache\n",
+		  &s);
+	snprintf(report.kept, sizeof report.kept, "sglang");
+	text = format_find_written("llm-d")->out.write(
+		&(struct format_request){ .scenario = &s, .kept = &report });
+	expect_line(text, "    - name: LMCACHE_MAX_LOCAL_CPU_SIZE\n");
+	expect_line(text, "      exec python3 ");
+	read_good("sglang", text, &read);
+	free(text);
+	assert_close(read.plan.serving.host_kv_bytes, 20 * 1073741824.0, 1e-9);
+}
+
 static void test_other_stacks_are_refused(void **state)
 {
 	static const char *const rows[][3] = {
 		{ "dynamo", "lmdeploy", "--stack vllm, sglang or tensorrt-llm" },
-		{ "llm-d", "sglang", "set --stack vllm, or export dynamo" },
+		{ "llm-d", "tensorrt-llm",
+		  "set --stack vllm or sglang, or export dynamo" },
 	};
 
 	(void)state;
@@ -396,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_graphs_of_pods),
 		cmocka_unit_test(test_carriers),
 		cmocka_unit_test(test_charts_of_pods),
+		cmocka_unit_test(test_charts_of_sglang),
 		cmocka_unit_test(test_other_stacks_are_refused),
 		cmocka_unit_test(test_words_for_pools),
 	};

@@ -1,10 +1,13 @@
-/* llmd.c - a plan of vLLM's servers as values of llm-d's charts: its pods by
- * llm-d-modelservice, what picks one of them by inferencepool. One file is both
- * charts'.
+/* llmd.c - a plan of vLLM's or SGLang's servers as values of llm-d's charts: its pods
+ * by llm-d-modelservice, what picks one of them by inferencepool. One file is both
+ * charts'. The chart has a word for vLLM's command alone; SGLang's is a script.
  *
  * Keys: llm-d-incubation/llm-d-modelservice@3051935 (chart 0.4.12), values.yaml and
  * templates/_helpers.tpl; llm-d/llm-d, guides/pd-disaggregation/gaie-pd/values.yaml and
- * guides/wide-ep-lws/manifests/modelserver/base/decode.yaml for pods of several nodes.
+ * guides/wide-ep-lws/manifests/modelserver/base/decode.yaml for pods of several nodes;
+ * llm-d/llm-d@103017a, guides/wide-ep-lws/modelserver/gpu/sglang and its issue 1709 for
+ * SGLang's words and ports; what picks pods is told its metrics as
+ * kubernetes-sigs/gateway-api-inference-extension says of model servers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +19,13 @@
 #include "presets/serving/serving.h"
 #include "presets/stream.h"
 
-enum { WORDS = 4, SERVICE = 8000, BEHIND_PROXY = 8200, SIDE_CHANNEL = 5600 };
+enum {
+	WORDS = 4,
+	SERVICE = 8000,
+	BEHIND_PROXY = 8200,
+	SIDE_CHANNEL = 5600,
+	BOOTSTRAP = 8998
+};
 
 struct chart {
 	const struct job *job;
@@ -31,16 +40,38 @@ static bool takes_nodes(const struct server_words *words)
 	return words->spread.nodes > 1;
 }
 
+static bool is_sglang(const struct chart *c)
+{
+	return c->job->tool == &tool_sglang;
+}
+
+/* Who carries caches from a pool to the other. */
+static void add_channel(const struct chart *c, struct tool_writer *w)
+{
+	bool sglang = is_sglang(c);
+
+	if (w->role == ROLE_BOTH)
+		return;
+	write_flag(w, c->job->tool->role_flag,
+		   sglang ? c->job->tool->roles[w->role] : "kv_both");
+	if (sglang)
+		write_flag(w, "disaggregation-transfer-backend", "nixl");
+	if (sglang && w->role == ROLE_PREFILL)
+		write_count(w, "disaggregation-bootstrap-port", BOOTSTRAP);
+}
+
 static struct server_words *words_of(const struct chart *c, enum role role)
 {
 	struct server_words *words = job_server(c->job, role, false, NULL);
 
 	if (!words)
 		return NULL;
+	/* by which pods are picked */
+	if (is_sglang(c))
+		write_default(&words->w, "enable-metrics", "");
 	job_keep(c->job, words);
 	container_drop_places(c->job->tool, &words->w);
-	if (role != ROLE_BOTH)
-		write_flag(&words->w, c->job->tool->role_flag, "kv_both");
+	add_channel(c, &words->w);
 	return words;
 }
 
@@ -92,36 +123,58 @@ static void put_command(const struct chart *c, const struct tool_writer *w)
 	free(text);
 }
 
-/* A whole command, for pods that have to be told their place: each group's own number
- * and its leader's address are in the environment (kubernetes-sigs/lws). Copies of the
- * attention answer on every node, ranks of one copy on the first alone. */
-static void put_script(const struct chart *c, struct server_words *words, int port)
+/* Pods of vLLM that have to be told their place: copies of the attention answer on
+ * every node, ranks of one copy on the first alone. */
+static void place_vllm(const struct chart *c, struct server_words *words,
+		       struct tool_writer *w)
 {
-	struct tool_writer w = words->w;
 	int64_t local = local_copies(words), dp = words->pool.plan.serving.dp_attention;
 	bool copies = words->pool.model.moe.experts > 0 && dp > local &&
 		      words->spread.copies > 0;
 
-	write_count(&w, "port", port);
-	fputs("    modelCommand: custom\n    command: [/bin/bash, -c]\n    args:\n"
-	      "    - |\n",
-	      c->body);
 	if (copies) {
 		fprintf(c->body, "      START=$(( ${LWS_WORKER_INDEX:-0} * %lld ))\n",
 			(long long)local);
-		write_count(&w, "data-parallel-size-local", local);
-		write_flag(&w, "data-parallel-address", "${LWS_LEADER_ADDRESS}");
-		write_flag(&w, "data-parallel-start-rank", "${START}");
-		write_flag(&w, "data-parallel-hybrid-lb", "");
+		write_count(w, "data-parallel-size-local", local);
+		write_flag(w, "data-parallel-address", "${LWS_LEADER_ADDRESS}");
+		write_flag(w, "data-parallel-start-rank", "${START}");
+		write_flag(w, "data-parallel-hybrid-lb", "");
 	} else {
 		fputs("      LATER=\n"
 		      "      [ \"${LWS_WORKER_INDEX:-0}\" = 0 ] || LATER=--headless\n",
 		      c->body);
-		write_count(&w, "nnodes", words->spread.nodes);
-		write_flag(&w, "node-rank", "${LWS_WORKER_INDEX}");
-		write_flag(&w, "master-addr", "${LWS_LEADER_ADDRESS}");
+		write_count(w, "nnodes", words->spread.nodes);
+		write_flag(w, "node-rank", "${LWS_WORKER_INDEX}");
+		write_flag(w, "master-addr", "${LWS_LEADER_ADDRESS}");
 	}
 	words->spread.nodes = copies ? 1 : words->spread.nodes;
+}
+
+static void place_sglang(const struct server_words *words, const struct tool_writer *w)
+{
+	write_flag(w, "host", "0.0.0.0");
+	if (!takes_nodes(words))
+		return;
+	write_count(w, "nnodes", words->spread.nodes);
+	write_flag(w, "node-rank", "${LWS_WORKER_INDEX}");
+	write_flag(w, "dist-init-addr", "${LWS_LEADER_ADDRESS}:20000");
+}
+
+/* A whole command: each group's own number and its leader's address are in the
+ * environment (kubernetes-sigs/lws), and so are variables before a command. */
+static void put_script(const struct chart *c, struct server_words *words, int port)
+{
+	struct tool_writer w = words->w;
+
+	w.place[0] = '\0';
+	write_count(&w, "port", port);
+	fputs("    modelCommand: custom\n    command: [/bin/bash, -c]\n    args:\n"
+	      "    - |\n",
+	      c->body);
+	if (is_sglang(c))
+		place_sglang(words, &w);
+	else
+		place_vllm(c, words, &w);
 	put_command(c, &w);
 }
 
@@ -145,7 +198,7 @@ static void put_arguments(const struct chart *c, const struct server_words *word
 
 static void put_environment(const struct chart *c, const struct server_words *words)
 {
-	bool channel = words->w.role != ROLE_BOTH;
+	bool channel = words->w.role != ROLE_BOTH && !is_sglang(c);
 
 	if (!channel && !container_variables(NULL, 0, &words->w))
 		return;
@@ -162,7 +215,9 @@ static void put_environment(const struct chart *c, const struct server_words *wo
 static void put_ports(const struct chart *c, const struct server_words *words, int port)
 {
 	fprintf(c->body, "    ports:\n    - containerPort: %d\n", port);
-	if (words->w.role != ROLE_BOTH)
+	if (is_sglang(c) && words->w.role == ROLE_PREFILL)
+		fprintf(c->body, "    - containerPort: %d\n", BOOTSTRAP);
+	else if (!is_sglang(c) && words->w.role != ROLE_BOTH)
 		fprintf(c->body, "    - containerPort: %d\n", SIDE_CHANNEL);
 	fprintf(c->body,
 		"    readinessProbe:\n      httpGet:\n        path: /health\n"
@@ -187,14 +242,15 @@ static void put_pool(const struct chart *c, enum role role)
 	fprintf(c->body,
 		"%s:\n  create: true\n  replicas: %lld\n  parallelism:\n"
 		"    tensor: %lld\n    data: %lld\n    dataLocal: %lld\n"
-		"    workers: %lld\n  containers:\n  - name: vllm\n"
-		"    image: ghcr.io/llm-d/llm-d-cuda:v0.5.0\n",
+		"    workers: %lld\n  containers:\n  - name: %s\n    image: %s\n",
 		role == ROLE_PREFILL ? "prefill" : "decode",
 		(long long)(engines > 0 ? engines : 1), (long long)words->pool.plan.tp,
 		(long long)copies, (long long)(local < copies ? local : copies),
-		(long long)words->spread.nodes);
+		(long long)words->spread.nodes, c->job->tool->name,
+		is_sglang(c) ? "docker.io/lmsysorg/sglang:latest"
+			     : "ghcr.io/llm-d/llm-d-cuda:v0.5.0");
 	put_environment(c, words);
-	if (takes_nodes(words))
+	if (takes_nodes(words) || is_sglang(c))
 		put_script(c, words, port);
 	else
 		put_arguments(c, words);
@@ -225,14 +281,21 @@ static void put_picker(const struct chart *c)
 		"        plugins:\n        - pluginRef: decode-filter\n"
 		"        - pluginRef: queue-scorer\n";
 
+	static const char metrics[] =
+		"  flags:\n"
+		"    total-queued-requests-metric: \"sglang:num_queue_reqs\"\n"
+		"    kv-cache-usage-percentage-metric: \"sglang:token_usage\"\n"
+		"    lora-info-metric: \"\"\n";
+
 	fprintf(c->body,
 		"inferenceExtension:\n  replicas: 1\n  image:\n"
 		"    hub: ghcr.io/llm-d\n    name: llm-d-inference-scheduler\n"
-		"    tag: v0.5.0\n  extProcPort: 9002\n%s"
+		"    tag: v0.5.0\n  extProcPort: 9002\n%s%s"
 		"inferencePool:\n  targetPorts:\n  - number: %d\n"
-		"  modelServerType: vllm\n  modelServers:\n    matchLabels:\n"
+		"  modelServerType: %s\n  modelServers:\n    matchLabels:\n"
 		"      llm-d.ai/model: %s",
-		c->pools ? plugins : "", SERVICE, c->name);
+		is_sglang(c) ? metrics : "", c->pools ? plugins : "", SERVICE,
+		c->job->tool->name, c->name);
 }
 
 static void put_model(const struct chart *c)
@@ -258,17 +321,18 @@ static void put_model(const struct chart *c)
 char *llmd_write(const struct scenario *scenario, const struct import_report *kept,
 		 struct error *error)
 {
+	const struct tool *tool = job_tool(scenario);
 	struct job job;
 	struct chart c = { .job = &job, .pools = scenario->plan.serving.disaggregated };
 
-	if (job_tool(scenario) != &tool_vllm) {
+	if (tool != &tool_vllm && tool != &tool_sglang) {
 		error_set(error, NULL, 0,
-			  "llm-d starts vLLM, and this plan's stack is %s; set --stack "
-			  "vllm, or export dynamo",
+			  "llm-d starts vLLM and SGLang, and this plan's stack is %s; "
+			  "set --stack vllm or sglang, or export dynamo",
 			  scenario->stack.name);
 		return NULL;
 	}
-	if (!job_begin(&job, &tool_vllm, scenario, kept))
+	if (!job_begin(&job, tool, scenario, kept))
 		return NULL;
 	c.body = job.out->body;
 	container_name(scenario, c.name);
@@ -280,8 +344,9 @@ char *llmd_write(const struct scenario *scenario, const struct import_report *ke
 	put_model(&c);
 	fprintf(c.body,
 		"routing:\n  servicePort: %d\n  proxy:\n    enabled: %s\n"
-		"    targetPort: %d\n    connector: nixlv2\n    secure: false\n",
-		SERVICE, c.pools ? "true" : "false", BEHIND_PROXY);
+		"    targetPort: %d\n    connector: %s\n    secure: false\n",
+		SERVICE, c.pools ? "true" : "false", BEHIND_PROXY,
+		is_sglang(&c) ? "sglang" : "nixlv2");
 	if (c.pools) {
 		put_pool(&c, ROLE_PREFILL);
 		put_pool(&c, ROLE_DECODE);
