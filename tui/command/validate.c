@@ -224,6 +224,8 @@ static void print_serving(const struct run_set *set, const struct run_scores *sc
 	}
 	for (int k = 0; k < SCORE_KINDS; k++)
 		print_server_kind(scores, left, k);
+	puts("\npipelines, speculation, pools: the same runs once more, of servers that have "
+	     "them; the\ntotal and these are medians over the sources");
 }
 
 /* Training and serving have a table of their own; a source is of one of them. */
