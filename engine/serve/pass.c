@@ -373,9 +373,11 @@ static void two_halves(const struct serve_context *c, const struct batch *b, boo
 	out->ep_seconds = exposed;
 }
 
+/* Ranks that share every expert exchange nothing beside which the other half could run:
+ * there is no dispatch (SGLang wants a backend of all-to-all for its two batches). */
 bool serve_halves(const struct serve_context *c, const struct batch *b)
 {
-	bool travels = c->shape.dp > 1 && c->scenario->model.moe.experts > 0;
+	bool travels = c->shape.dp > 1 && c->shape.ep > 1;
 
 	return c->scenario->plan.ep_overlap && travels &&
 	       b->requests + b->prompt_tokens > 1;

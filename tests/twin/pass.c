@@ -180,8 +180,7 @@ static void one_pass(const struct serve_context *c, const struct batch *b,
 void twin_pass(const struct serve_context *c, const struct batch *b, struct pass *out)
 {
 	bool halves = c->scenario->plan.ep_overlap && c->shape.dp > 1 &&
-		      c->scenario->model.moe.experts > 0 &&
-		      b->requests + b->prompt_tokens > 1;
+		      c->shape.ep > 1 && b->requests + b->prompt_tokens > 1;
 	double layers = (double)c->scenario->model.layers;
 	double travelling, computing, seconds, stage, host;
 	struct batch half = *b;
