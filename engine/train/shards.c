@@ -210,8 +210,6 @@ static double host_share(const struct step *step, bool backward)
 	for (int k = 0; k < step->scenario->model.kinds; k++) {
 		struct sides layer = sides_of(&step->kind[k], backward);
 
-		if (layer.gpu <= 0)
-			return INFINITY;
 		share = larger(share,
 			       (layer.host + slow.host) / (layer.gpu + slow.gpu));
 	}

@@ -117,8 +117,6 @@ static void throughput(const struct step *step, struct estimate *out)
 						: peaks[PRECISION_FP16];
 	double rate;
 
-	if (peak <= 0)
-		peak = bf16;
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 	out->tokens_per_second = out->tokens_per_step / out->step_seconds;
 	out->tokens_per_second_per_gpu = out->tokens_per_second / gpus;
