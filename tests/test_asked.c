@@ -419,6 +419,7 @@ static void run_front(enum pareto_kind kind)
 static void test_the_front_of_gpus_by_definition(void **state)
 {
 	static const double rising[] = { 1, 2, 3, 4, 6, 8, 12, 16 };
+	const struct planner_axis *axis;
 
 	(void)state;
 	for (int c = 0; c < 3; c++) {
@@ -449,6 +450,13 @@ static void test_the_front_of_gpus_by_definition(void **state)
 	begin("llama3.2-1b", 8, 24);
 	pareto_begin(&front, PARETO_GPUS, &problem);
 	assert_true(front.gpus[front.counts - 1] == 32);
+	/* and each question is about one of them */
+	assert_true(pareto_next(&front, &asked));
+	axis = planner_pinned(&asked, knob_find("gpus"));
+	assert_non_null(axis);
+	assert_int_equal(axis->count, 1);
+	assert_true(axis->value[0] == front.gpus[0]);
+	assert_true(asked.base.cluster.gpus == (int64_t)front.gpus[0]);
 }
 
 /* A server's front: each user's speed against all tokens, at limits a seventh apart. */

@@ -403,6 +403,82 @@ static void test_the_side_of_a_torus(void **state)
 	assert_close(call.U, 1, 0);
 }
 
+/* Members that lie apart on a torus of cubes of 4, one by one: how many there are along
+ * each axis, and how far apart. Of groups that fill a side and of such that fit. */
+static void test_members_along_each_axis(void **state)
+{
+	struct fabric fabric = carrier();
+
+	(void)state;
+	cluster.torus = true;
+	cluster.torus_axes = 3;
+	for (int64_t stride = 1; stride <= 32; stride *= 2) {
+		for (int64_t ranks = 2; ranks * stride <= 64; ranks *= 2) {
+			struct group group = members(ranks, ranks);
+			struct call call;
+			double hops = 0, most = 0, use = 0;
+
+			for (int64_t one = 1; one < 64; one *= 4) {
+				bool at[4] = { false };
+				int along = 0, first = -1, apart = 0, each;
+
+				for (int64_t m = 0; m < ranks; m++)
+					at[m * stride / one % 4] = true;
+				for (int i = 0; i < 4; i++) {
+					along += at[i];
+					apart = at[i] && first == 0 && apart == 0
+							? i
+							: apart;
+					first = at[i] && first < 0 ? i : first;
+				}
+				if (along < 2)
+					continue;
+				/* a ring goes both ways, a line to its other end */
+				each = along * apart == 4 ? along / 2 : along - 1;
+				hops += apart * each;
+				most = fmax(most, apart * along *
+							  (along * apart == 4 ? 1 : 2));
+				use += (along * apart == 4 ? 1 : 0.5) / apart;
+			}
+			group.stride = stride;
+			call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+			assert_close(call.H, hops, 0);
+			assert_close(call.D, most, 0);
+			assert_close(call.U, use, 1e-12);
+		}
+	}
+}
+
+/* Groups of three leave a place of a side of four, in which no fourth one begins: what
+ * stands beside them lies as beside groups of four. So of any that don't fill a side.
+ */
+static void test_places_that_are_left_on_a_torus(void **state)
+{
+	static const struct {
+		int64_t stride, whole, most;
+	} rows[] = { { 3, 4, 16 }, { 5, 8, 8 },  { 6, 8, 8 },
+		     { 7, 8, 8 },  { 9, 12, 4 }, { 13, 16, 4 } };
+	struct fabric fabric = carrier();
+
+	(void)state;
+	cluster.torus = true;
+	cluster.torus_axes = 3;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		for (int64_t ranks = 2; ranks <= rows[i].most; ranks *= 2) {
+			struct group some = members(ranks, ranks), all = some;
+			struct call beside, alone;
+
+			some.stride = rows[i].stride;
+			all.stride = rows[i].whole;
+			call_find(&fabric, &some, COLLECTIVE_ALL_REDUCE, 1, 0, &beside);
+			call_find(&fabric, &all, COLLECTIVE_ALL_REDUCE, 1, 0, &alone);
+			assert_close(beside.H, alone.H, 0);
+			assert_close(beside.U, alone.U, 0);
+			assert_close(beside.D, alone.D, 0);
+		}
+	}
+}
+
 enum { MEASURED = 1024 };
 
 /* A row of tests/validation/collectives: how far the prediction is off. */
@@ -490,6 +566,8 @@ int main(void)
 				       begin),
 		cmocka_unit_test_setup(test_where_nothing_moves, begin),
 		cmocka_unit_test_setup(test_the_side_of_a_torus, begin),
+		cmocka_unit_test_setup(test_members_along_each_axis, begin),
+		cmocka_unit_test_setup(test_places_that_are_left_on_a_torus, begin),
 		cmocka_unit_test(test_measured_ones),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
