@@ -13,6 +13,7 @@
 #include "engine/train/train.h"
 #include "presets/scenario_file.h"
 #include "tests/support/any.h"
+#include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/server.h"
@@ -390,6 +391,37 @@ static void test_gradients_of_kept_weights_are_whole(void **state)
 	free(e);
 }
 
+/* A stage whose weights are frozen scatters nothing, and gathers them again: what that
+ * shows of a backward has a formula. */
+static void test_frozen_weights_are_gathered_again(void **state)
+{
+	static const char *const knobs[][2] = {
+		{ "gpus", "128" },       { "tp", "2" },   { "sp", "on" },
+		{ "pp", "8" },           { "zero", "3" }, { "zero_group", "1" },
+		{ "mbs", "2" },          { "gbs", "64" }, { "grad_dtype", "bf16" },
+		{ "lora_rank", "1024" },
+	};
+	struct estimate *e = calloc(1, sizeof *e);
+	struct error error = { "" };
+	struct explanation x;
+	struct scenario s;
+	double value;
+
+	(void)state;
+	if (!scenario_blank(&s, "laguna-s-2.1", "a100-pcie", "internevo", &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++)
+		case_set(&s, knobs[i][0], knobs[i][1]);
+	s.plan.split = SPLIT_BALANCED;
+	train_estimate(&s, e);
+	assert_true(e->legal);
+	assert_true(explain(&s, e, "chunks.1.scatter_seconds", &x) && x.value == 0);
+	assert_true(explain(&s, e, "chunks.1.shard_backward", &x) && x.value > 0);
+	assert_true(walk_compute(&x, &value));
+	assert_close(value, x.value, 1e-9);
+	free(e);
+}
+
 /* A bubble told by the step and a step told by the bubble would explain neither. */
 static void test_the_bubble_is_told_without_the_step(void **state)
 {
@@ -418,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_servers_give_their_numbers),
 		cmocka_unit_test(test_a_leap_of_the_rate_is_told),
 		cmocka_unit_test(test_gradients_of_kept_weights_are_whole),
+		cmocka_unit_test(test_frozen_weights_are_gathered_again),
 		cmocka_unit_test(test_the_bubble_is_told_without_the_step),
 	};
 

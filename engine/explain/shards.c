@@ -63,7 +63,9 @@ void explain_shard_backward(const struct asked *a, struct explanation *out)
 	bool again = plan->zero == 3 && plan->fsdp_reshard;
 	const char *moved = again ? "(g + c)" : "c";
 
-	if (of_chunk(a, "scatter_seconds") == 0) {
+	/* frozen weights have no gradients, and are gathered again all the same */
+	if (of_chunk(a, "scatter_seconds") == 0 &&
+	    (!again || of_chunk(a, "gather_seconds") == 0)) {
 		explain_say(out, "0");
 		return;
 	}
