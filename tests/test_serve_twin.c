@@ -264,6 +264,7 @@ static void passes_are_the_twins(void **state)
 		draw_batch(&s, &b);
 		if (b.requests + b.prompt_tokens <= 0)
 			continue;
+		s.plan.ep_overlap = i % 2;
 		serve_pass(&run.decode.context, &b, false, &is);
 		serve_pass(&run.decode.context, &b, true, &list);
 		twin_pass(&run.decode.context, &b, &twin);

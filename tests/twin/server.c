@@ -385,21 +385,22 @@ static double in_company_of(const struct loop *l, double prompts)
 /* How many there are with it, in a burst and in nine waves behind it. */
 static double with_company(const struct loop *l, double c, const struct point *p)
 {
-	double most = fmax(1, l->decode->budget_tokens / l->prompt), prompts;
+	/* as many as a pass has room for, and as there are */
+	double most = fmin(c, fmax(1, l->decode->budget_tokens / l->prompt)), prompts;
 	struct riding r;
 
 	ride(l, c, c - 1, p->step_seconds, &r);
 	if (r.stages <= 1 || c <= 1 || p->served_seconds <= 0)
 		return 0;
-	prompts = fmin(c, most) / 10;
+	prompts = most;
 	for (int wave = 1; wave < 10; wave++) {
 		double came = c / r.turns * p->step_seconds /
 			      window_of(l, c * one_by_one(l, p),
 					r.steps * p->step_seconds, wave);
 
-		prompts += (came < 1 ? 1 : came > most ? most : came) / 10;
+		prompts += came < 1 ? 1 : came > most ? most : came;
 	}
-	return in_company_of(l, prompts);
+	return in_company_of(l, prompts / 10);
 }
 
 /* Prompts that its passes behind the first token carry. */
