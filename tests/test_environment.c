@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "tui/environment.h"
 
@@ -141,11 +142,35 @@ static void test_24_bits_are_for_who_has_them(void **state)
 	unsetenv("STY");
 }
 
+/* A Turkish i without a dot is no small I: names are found in capitals there, too. The
+ * locale is made for the test where the host can make one. */
+static void test_letters_are_ours_in_turkish(void **state)
+{
+	char folder[] = "/tmp/shardscope-locale-XXXXXX", command[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(command, sizeof command,
+		 "localedef -i tr_TR -f UTF-8 %s/tr_TR.UTF-8 > %s/log 2>&1", folder,
+		 folder);
+	if (system(command) == 0)
+		setenv("LOCPATH", folder, 1);
+	set_locale_to("tr_TR.UTF-8", NULL);
+	assert_int_equal(strcasecmp("PIPELINE", "pipeline"), 0);
+	assert_true(environment_glyphs() != GLYPHS_ASCII);
+	assert_true(strtod("1.5", NULL) == 1.5);
+	unsetenv("LOCPATH");
+	set_locale_to("C.UTF-8", NULL);
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_glyphs_follow_locale_and_term),
 		cmocka_unit_test(test_what_is_written_needs_no_locale),
+		cmocka_unit_test(test_letters_are_ours_in_turkish),
 		cmocka_unit_test(test_no_color),
 		cmocka_unit_test(test_background_is_known_only_when_told),
 		cmocka_unit_test(test_24_bits_are_for_who_has_them),

@@ -1,6 +1,7 @@
 /* environment.c - see environment.h. */
 #include "tui/environment.h"
 
+#include <ctype.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stddef.h>
@@ -26,6 +27,11 @@ static bool wishes_utf8(void)
 	return strcasestr(wish, "utf-8") != NULL || strcasestr(wish, "utf8") != NULL;
 }
 
+static bool has_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 void environment_set_locale(void)
 {
 	/* ssh hands over LANG=en_US.UTF-8 to hosts that do not have it. */
@@ -34,6 +40,10 @@ void environment_set_locale(void)
 		if (wishes_utf8())
 			setlocale(LC_CTYPE, "C.UTF-8");
 	}
+	/* Turkish has two letters i, of which ours are not a pair: names would not be
+	 * found by their capitals. */
+	if (tolower('I') != 'i')
+		setlocale(LC_CTYPE, has_utf8() ? "C.UTF-8" : "C");
 	setlocale(LC_NUMERIC, "C");
 }
 
@@ -44,11 +54,6 @@ static enum glyph_level glyphs_of(bool utf8)
 	if (!utf8)
 		return GLYPHS_ASCII;
 	return term != NULL && strcmp(term, "linux") == 0 ? GLYPHS_BASIC : GLYPHS_FULL;
-}
-
-static bool has_utf8(void)
-{
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 enum glyph_level environment_glyphs(void)
