@@ -133,7 +133,7 @@ static void some_fabric(void)
 	cluster.link[LINK_DOMAIN].in_network_reduction = next(2);
 	cluster.link[LINK_NETWORK].in_network_reduction = next(2);
 	cluster.torus = next(4) == 0;
-	cluster.torus_axes = cluster.torus ? 2 + (int)next(2) : 0;
+	cluster.torus_axes = cluster.torus ? 1 + (int)next(3) : 0;
 	for (int i = 0; i < TRANSPORT_COUNT; i++)
 		for (int k = 0; k < PROTOCOL_COUNT; k++)
 			if (next(3) == 0 && i != TRANSPORT_SWITCH &&

@@ -519,6 +519,8 @@ static void test_an_mtp_layer_joins_two_tokens(void **state)
 		     1e-12);
 	assert_true(small_named("joining")->forward_seconds > 0);
 	assert_close(small_named("side by side")->forward_bytes, 4 * x, 1e-12);
+	/* their gradients part again */
+	assert_close(small_named("side by side")->backward_bytes, 4 * x, 1e-12);
 	check_call("joined input", COLLECTIVE_ALL_REDUCE, 2 * x, 0, 1);
 	check_call("joined", COLLECTIVE_ALL_GATHER, x, 1, 0);
 	assert_close(small_named("embedding")->weights, 0, 0);
