@@ -105,6 +105,8 @@ static const struct field fields[] = {
 	NUMBER("accelerator.usable_gib", accelerator.usable_bytes, 1073741824.0),
 	NUMBER("accelerator.memory_gbs", accelerator.memory_bytes_per_second, 1e9),
 	NUMBER("accelerator.host_gbs", accelerator.host_bytes_per_second, 1e9),
+	NUMBER("accelerator.host_alone_gbs", accelerator.host_alone_bytes_per_second,
+	       1e9),
 	NUMBER("accelerator.tdp_watts", accelerator.tdp_watts, 0),
 	NUMBER("accelerator.idle_watts", accelerator.idle_watts, 0),
 	LINK("domain", LINK_DOMAIN),

@@ -171,6 +171,43 @@ static void test_the_rule(void **state)
 	assert_close(f->nearest[0], 0.75, 1e-12);
 }
 
+/* A DGX-2's 16 GPUs reach 3 GB/s each when all copy, and one alone the 12 GB/s of PCIe
+ * 3 (ZeRO-Infinity, arXiv 2104.07857, section 3): two share them, four have no more
+ * than 16, and a second node changes nothing. */
+static void test_few_gpus_have_the_way(void **state)
+{
+	static const struct {
+		const char *gpus;
+		double rate;
+	} rows[] = { { "1", 12e9 }, { "2", 6e9 },  { "4", 3e9 },
+		     { "8", 3e9 },  { "16", 3e9 }, { "64", 3e9 } };
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "gpt2-xl", "dgx2-v100", "fsdp", &error));
+	case_set(&s, "precision", "fp16");
+	case_set(&s, "seq", "1024");
+	case_set(&s, "optimizer_offload", "1");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct traffic *sent = NULL;
+
+		case_set(&s, "gpus", rows[i].gpus);
+		case_set(&s, "gbs", rows[i].gpus);
+		assert_close(cluster_host_rate(&s.cluster), rows[i].rate, 1e-12);
+		train_estimate(&s, &now);
+		for (int k = 0; k < now.traffic_count; k++)
+			if (now.traffic[k].dimension == DIM_HOST)
+				sent = &now.traffic[k];
+		assert_non_null(sent);
+		assert_close(sent->total_bytes / sent->total_seconds, rows[i].rate,
+			     1e-9);
+	}
+	/* a link that nobody stated stays unknown */
+	s.cluster.accelerator.host_bytes_per_second = 0;
+	assert_true(cluster_host_rate(&s.cluster) <= 0);
+}
+
 /* DeepSpeed trains 13 billion parameters on one V100 of a DGX-2 with 1.5 TB
  * (ZeRO-Offload, arXiv 2101.06840, section 6.2): 24 bytes of each are 291 GiB. A job of
  * part of a node has all of its host, and the CPU's step all of its memory's rate. */
@@ -553,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_lost),
 		cmocka_unit_test(test_the_rule),
 		cmocka_unit_test(test_a_job_has_the_whole_host),
+		cmocka_unit_test(test_few_gpus_have_the_way),
 		cmocka_unit_test(test_activations_have_no_buffers),
 		cmocka_unit_test(test_a_node_is_shared),
 		cmocka_unit_test(test_remedies_mend),

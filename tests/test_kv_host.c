@@ -156,6 +156,16 @@ static void limits_of_a_host(void **state)
 	case_set(&s, "host_kv", "257");
 	serve_estimate(&s, &now);
 	assert_true(!now.legal && told("S30"));
+	/* a server on four of them has all of it */
+	case_set(&s, "tp", "4");
+	case_set(&s, "gpus", "4");
+	serve_estimate(&s, &now);
+	assert_false(told("S30"));
+	case_set(&s, "host_kv", "513");
+	serve_estimate(&s, &now);
+	assert_true(told("S30"));
+	case_set(&s, "tp", "8");
+	case_set(&s, "gpus", "8");
 	case_set(&s, "host_kv", "16");
 	s.cluster.accelerator.host_bytes_per_second = 0;
 	serve_estimate(&s, &now);

@@ -175,6 +175,7 @@ static void slow_down(struct scenario *s, double k)
 		a->peak_flops[i] /= k;
 	a->memory_bytes_per_second /= k;
 	a->host_bytes_per_second /= k;
+	a->host_alone_bytes_per_second /= k;
 	s->cluster.host_memory_bytes_per_second /= k;
 	a->calibration.kernel_seconds *= k;
 	a->calibration.step_seconds *= k;

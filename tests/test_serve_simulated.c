@@ -89,7 +89,7 @@ static void set_host(struct queue_pool *pool, const struct server *server,
 		     double shared, double prompt)
 {
 	const struct serving_plan *v = &s.plan.serving;
-	double rate = s.cluster.accelerator.host_bytes_per_second, bytes, tokens, copy;
+	double rate = twin_host_rate(&s.cluster), bytes, tokens, copy;
 	double found = 0, rest = (double)v->prompt_len - shared;
 	double layers = (double)s.model.layers;
 	struct timing alone;

@@ -239,8 +239,7 @@ static void caches_travel_once_for_each_request(void **state)
 			&s, "to the host", t->total_bytes,
 			ends * twin_request_bytes(&prompts->context, (int64_t)made));
 		server_same(&s, "over its link",
-			    t->total_seconds *
-				    s.cluster.accelerator.host_bytes_per_second,
+			    t->total_seconds * twin_host_rate(&s.cluster),
 			    t->total_bytes);
 		hosts++;
 	}

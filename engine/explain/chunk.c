@@ -280,8 +280,7 @@ static void offload_terms(const struct asked *a, struct explanation *out, bool f
 	}
 	explain_say(out, "max(0, s / rate - o * %s)", forward ? "f" : "(b + w)");
 	own(a, out, "s", "bytes that go to the host", "sent_bytes");
-	explain_from(a, out, "rate", "bytes per second each way",
-		     "cluster.host_bytes_per_second");
+	explain_from(a, out, "rate", "bytes per second each way", "cluster.host_rate");
 	explain_from(a, out, "o", "share of computing that hides traffic",
 		     "stack.dp_overlap");
 	if (forward) {

@@ -64,7 +64,7 @@ static double load_bytes(const struct asked *a)
 
 static double copy(const struct asked *a)
 {
-	double rate = a->scenario->cluster.accelerator.host_bytes_per_second;
+	double rate = cluster_host_rate(&a->scenario->cluster);
 
 	return rate > 0 ? explain_scaled(a, load_bytes(a) / rate) : 0;
 }
@@ -79,7 +79,7 @@ static void copy_terms(const struct asked *a, struct explanation *out)
 	explain_scale(a, out);
 	from(a, out, "bytes", "a rank's part of what is found there",
 	     "serving.load_bytes");
-	from(a, out, "bw", "of its host link", "cluster.host_bytes_per_second");
+	from(a, out, "bw", "of its host link", "cluster.host_rate");
 }
 
 /* Between two copies of a request, without the copy. */

@@ -191,8 +191,7 @@ static double host_rate(const struct asked *a)
 	const struct cluster *c = &a->scenario->cluster;
 
 	return states_host_rate_value(c->host_memory_bytes_per_second,
-				      cluster_host_shares(c),
-				      c->accelerator.host_bytes_per_second);
+				      cluster_host_shares(c), cluster_host_rate(c));
 }
 
 static void host_rate_terms(const struct asked *a, struct explanation *out)
@@ -200,7 +199,21 @@ static void host_rate_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "memory", "nominal, of a GPU's share",
 	     "cluster.host_memory_bytes_per_second");
 	knob(a, out, "n", "GPUs whose share each has", "cluster.host_shares");
-	knob(a, out, "link", "where it is not known", "cluster.host_bytes_per_second");
+	knob(a, out, "link", "where it is not known", "cluster.host_rate");
+}
+
+static double host_link(const struct asked *a)
+{
+	return cluster_host_rate(&a->scenario->cluster);
+}
+
+static void host_link_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "shared", "where all of a node copy at once",
+	     "cluster.host_bytes_per_second");
+	knob(a, out, "alone", "where one does", "cluster.host_alone_bytes_per_second");
+	knob(a, out, "gpus", "that the job takes", "gpus");
+	knob(a, out, "N", "GPUs of a node", "cluster.gpus_per_node");
 }
 
 static double host_shares(const struct asked *a)
@@ -418,6 +431,9 @@ const struct explain_node explain_states[] = {
 	NODE("cluster.host_shares", "Shares of a host for a GPU", FORM_REAL,
 	     host_shares, host_shares_terms, "max(1, N / gpus)",
 	     "A job that takes part of a node has all of its host."),
+	NODE("cluster.host_rate", "Host link of a GPU in the job", FORM_TRAFFIC,
+	     host_link, host_link_terms, "max(shared, alone / min(gpus, N))",
+	     "The first GPUs of a node share a switch's way to the host."),
 	NODE("states.host_rate", "Rate of a CPU's step", FORM_TRAFFIC, host_rate,
 	     host_rate_terms, states_host_rate_text,
 	     "The share that ZeRO-Offload's table 4 (arXiv 2101.06840) reached on a DGX-2."),

@@ -65,6 +65,19 @@ double cluster_host_shares(const struct cluster *cluster)
 	return gpus > 0 && gpus < node ? node / gpus : 1;
 }
 
+double cluster_host_rate(const struct cluster *cluster)
+{
+	const struct accelerator *a = &cluster->accelerator;
+	int64_t node = cluster->gpus_per_node, used = cluster->gpus;
+	double shared = a->host_bytes_per_second, way;
+
+	if (shared <= 0 || used < 1)
+		return shared;
+	way = a->host_alone_bytes_per_second /
+	      (double)(node > 0 && node < used ? node : used);
+	return way > shared ? way : shared;
+}
+
 double cluster_watts(const struct cluster *cluster, double busy)
 {
 	const struct accelerator *a = &cluster->accelerator;

@@ -82,7 +82,10 @@ struct accelerator {
 	double memory_bytes;                /* as the label says */
 	double usable_bytes;                /* what a framework can allocate */
 	double memory_bytes_per_second;
-	double host_bytes_per_second; /* host link, per direction */
+	double host_bytes_per_second; /* host link, per direction, where all GPUs of a
+					 node copy at once; 0 = unknown */
+	/* The same of a GPU beside which none copies; 0 = no more. */
+	double host_alone_bytes_per_second;
 	int64_t cores; /* streaming multiprocessors or the like; 0 = unknown */
 	double tdp_watts, idle_watts;
 	int64_t year; /* of introduction: kernel generations hang on it */
@@ -140,6 +143,9 @@ int64_t cluster_domain(const struct cluster *cluster);
 /* What a GPU has of its node's host, in shares that are each GPU's where all run: a job
  * that takes fewer has the others' too. */
 double cluster_host_shares(const struct cluster *cluster);
+/* Bytes a second between a GPU of the job and its host, each way: of a switch that some
+ * share, which a node's first GPUs sit behind together. */
+double cluster_host_rate(const struct cluster *cluster);
 /* Whether measured runs have moved any of its scales. */
 bool cluster_is_calibrated(const struct cluster *cluster);
 /* Of one accelerator with its share of host and building; busy: share of the time. */

@@ -320,7 +320,10 @@ static bool breaks_s27(const struct facts *f, struct broken *out)
 static bool breaks_s30(const struct facts *f, struct broken *out)
 {
 	const struct cluster *c = &f->scenario->cluster;
-	double asked = f->plan->serving.host_kv_bytes, has = c->host_bytes_per_gpu;
+	double asked = f->plan->serving.host_kv_bytes, has;
+
+	/* a server on a part of a node has all of its host */
+	has = c->host_bytes_per_gpu * cluster_host_shares(c);
 
 	if (asked <= 0 || has <= 0 || asked <= has)
 		return false;

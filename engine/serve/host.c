@@ -15,8 +15,7 @@ double server_reloaded_tokens(const struct scenario *s)
 
 double host_copy_seconds(const struct server *server, double tokens)
 {
-	double rate =
-		server->context.scenario->cluster.accelerator.host_bytes_per_second;
+	double rate = cluster_host_rate(&server->context.scenario->cluster);
 
 	if (rate <= 0 || tokens <= 0)
 		return 0;

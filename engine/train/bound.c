@@ -222,7 +222,7 @@ double train_bound_pipeline(const struct train_bound *b,
 double train_bound_ends(const struct train_bound *b, const struct scenario *s)
 {
 	double p = (double)s->plan.pp, off = s->plan.optimizer_offload;
-	double rate = s->cluster.accelerator.host_bytes_per_second, seconds;
+	double rate = cluster_host_rate(&s->cluster), seconds;
 	double state = b->all.dense_trainable + b->all.expert_trainable, local = state;
 
 	if (s->plan.zero > 0) {

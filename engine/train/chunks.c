@@ -138,7 +138,7 @@ static double accumulate_seconds(const struct step *step, const struct chunk_tim
 static double exposed_offload(const struct scenario *scenario,
 			      const struct chunk_time *t, double bytes, bool forward)
 {
-	double rate = scenario->cluster.accelerator.host_bytes_per_second;
+	double rate = cluster_host_rate(&scenario->cluster);
 	double compute = forward ? t->forward : t->input_grad + t->weight_grad;
 
 	compute *= scenario->stack.dp_overlap;
@@ -149,7 +149,7 @@ static double exposed_offload(const struct scenario *scenario,
 static void offload_traffic(struct step *step, double times, struct chunk_time *t,
 			    struct estimate *out)
 {
-	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
+	double rate = cluster_host_rate(&step->scenario->cluster);
 	double runs = times * (double)step->micro_batches / (double)step->stages;
 	double bytes = t->host_bytes;
 	double out_time = exposed_offload(step->scenario, t, bytes, true);

@@ -169,9 +169,9 @@ double states_host_moved_bytes(const struct scenario *scenario)
 double states_host_seconds(const struct scenario *scenario)
 {
 	const struct cluster *c = &scenario->cluster;
-	double rate = states_host_rate_value(c->host_memory_bytes_per_second,
-					     cluster_host_shares(c),
-					     c->accelerator.host_bytes_per_second);
+	double rate =
+		states_host_rate_value(c->host_memory_bytes_per_second,
+				       cluster_host_shares(c), cluster_host_rate(c));
 
 	return rate > 0 ? states_host_moved_bytes(scenario) / rate : 0;
 }

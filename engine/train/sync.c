@@ -215,7 +215,7 @@ static double tied_seconds(const struct sync *s)
 static double host_seconds(const struct sync *s, double state_elements)
 {
 	const struct scenario *scenario = s->step->scenario;
-	double rate = scenario->cluster.accelerator.host_bytes_per_second;
+	double rate = cluster_host_rate(&scenario->cluster);
 	/* the CPU's own step is of the update (terms.c) */
 	double bytes = scenario->plan.optimizer_offload * state_elements *
 		       states_host_traffic(scenario);

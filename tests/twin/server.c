@@ -944,11 +944,25 @@ static void apart(const struct loop *l, struct point *p)
 	contend(l, rate, p);
 }
 
+/* GPUs of a node one by one: those of the job share the first ways to its host, each as
+ * wide as what one of them has alone. */
+double twin_host_rate(const struct cluster *c)
+{
+	double shared = c->accelerator.host_bytes_per_second;
+	double alone = c->accelerator.host_alone_bytes_per_second;
+	int users = 0;
+
+	for (int64_t i = 0; i < c->gpus && i < c->gpus_per_node; i++)
+		users++;
+	return shared > 0 ? fmax(shared, alone / users) : 0;
+}
+
 /* What is found on the host is copied over the link of a rank, one request after the
  * other; a stack that copies by layers shows the first one's share of what hides. */
 static void load(const struct loop *l, double requests, struct point *p)
 {
-	double rate = l->s->cluster.accelerator.host_bytes_per_second, copy;
+	const struct cluster *c = &l->s->cluster;
+	double rate = twin_host_rate(c), copy;
 	double layers = (double)l->s->model.layers, here;
 
 	if (l->reloaded <= 0 || rate <= 0)

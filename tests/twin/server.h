@@ -19,6 +19,8 @@ void twin_pass(const struct serve_context *context, const struct batch *batch,
 	       struct pass *out);
 /* The cache of one request of that many tokens on a rank of the fullest stage. */
 double twin_request_bytes(const struct serve_context *context, int64_t tokens);
+/* Bytes a second of the link between a GPU of the job and its host. */
+double twin_host_rate(const struct cluster *cluster);
 /* Requests that one copy has room for, let in one by one; no more than `most` are
  * tried. */
 double twin_room(const struct server *server, const struct stage_memory *held,
