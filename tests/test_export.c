@@ -516,6 +516,36 @@ static void test_megatron_remarks(void **state)
 	free(text);
 }
 
+/* Stored in the format of the products, by a flag: nothing is left unsaid. */
+static void test_megatron_stored_weights(void **state)
+{
+	static const char *const says[][3] = {
+		{ "fp8", "fp8", "--fp8-param-gather" },
+		{ "mxfp8", "fp8", "--fp8-param-gather" },
+		{ "nvfp4", "fp4", "--fp4-param-gather" },
+	};
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	case_dense(&s);
+	for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+		case_set(&s, "precision", says[i][0]);
+		case_set(&s, "weight_format", says[i][1]);
+		text = write_as("megatron", &s);
+		assert_non_null(strstr(text, says[i][2]));
+		assert_null(strstr(text, "target: weight_format"));
+		free(text);
+	}
+	/* told once */
+	case_set(&s, "weight_format", "both");
+	text = write_as("megatron", &s);
+	assert_non_null(strstr(text, "target: weight_format: both"));
+	assert_null(strstr(strstr(text, "target: weight_format") + 1,
+			   "target: weight_format"));
+	free(text);
+}
+
 /* The same by way of a scenario file. */
 static void keep_in_a_scenario(const struct scenario *s,
 			       const struct import_report *report)
@@ -711,6 +741,7 @@ int main(void)
 		cmocka_unit_test(test_torchtitan_python),
 		cmocka_unit_test(test_megatron_corpus),
 		cmocka_unit_test(test_megatron_remarks),
+		cmocka_unit_test(test_megatron_stored_weights),
 		cmocka_unit_test(test_megatron_kept),
 		cmocka_unit_test(test_bridge),
 		cmocka_unit_test(test_names_in_cells),

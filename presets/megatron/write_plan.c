@@ -24,6 +24,7 @@ bool megatron_has(const char *knob)
 		"optimizer_offload",
 		"precision",
 		"grad_dtype",
+		"weight_format",
 		"cuda_graphs",
 		"graph_scopes",
 		"moe_dispatcher",
