@@ -105,15 +105,28 @@ static void import_as(const char *format, const char *text, struct scenario *out
 }
 
 /* Megatron has no words for these; the writer says so in comments. */
-static const char *const not_megatron[] = {
-	"fsdp_reshard",   "fsdp_prefetch",  "document_len",
-	"optimizer_sync", "lora_rank",      "fused_norms",
-	"compile",        "vocab_parallel", "async_tp",
-	"imbalance",      "collective",     "activation_offload",
-	"remat_policy",   "host_binding",   "scale_fusion",
-	"lora_targets",   "frozen_format",  "fp8_gates",
-	"mlp_tiles",      "loss_tiles",     NULL
-};
+static const char *const not_megatron[] = { "fsdp_reshard",
+					    "fsdp_prefetch",
+					    "document_len",
+					    "optimizer_sync",
+					    "lora_rank",
+					    "fused_norms",
+					    "compile",
+					    "vocab_parallel",
+					    "async_tp",
+					    "imbalance",
+					    "collective",
+					    "activation_offload",
+					    "remat_policy",
+					    "host_binding",
+					    "scale_fusion",
+					    "lora_targets",
+					    "frozen_format",
+					    "fp8_gates",
+					    "mlp_tiles",
+					    "loss_tiles",
+					    "master_weights", /* test_masters.c */
+					    NULL };
 
 static void check_counts(const struct scenario *a, const struct scenario *b,
 			 double tolerance)

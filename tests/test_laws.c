@@ -241,6 +241,7 @@ static void test_optimizers_hold_what_their_papers_say(void **state)
 		s.plan.zero = 0;
 		s.plan.optimizer_offload = 0;
 		s.plan.precision = PRECISION_BF16;
+		s.plan.master_weights = MASTER_AUTO;
 		for (int o = 0; o < OPTIMIZER_COUNT; o++) {
 			s.plan.optimizer = o;
 			if (scenario_check(&s, NULL) > 0)

@@ -159,7 +159,9 @@ static void maxtext_is_overridden(void **state)
 	expect(&s, "precision", "fp8");
 	expect(&s, "recompute", "selective");
 	assert_true(noted(IMPORT_ASSUMED, "ici_expert_parallelism"));
-	assert_true(noted(IMPORT_APPROXIMATE, "weight_dtype"));
+	/* weights that rest in bf16 are what is stepped */
+	expect(&s, "master_weights", "none");
+	expect(&s, "optimizer", "adamw-bf16");
 	read_good("maxtext",
 		  MAXTEXT("llama2_70B", "      dcn_data_parallelism: -1\n"
 					"      ici_fsdp_parallelism: 4\n"

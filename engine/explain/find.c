@@ -472,7 +472,8 @@ bool explain_find(const struct asked *asked, const char *key,
 		    places[i].find(asked, key + (places[i].whole ? 0 : length), out))
 			return true;
 	}
-	if (take_node(asked, explain_model, key, out))
+	if (take_node(asked, explain_model, key, out) ||
+	    take_node(asked, explain_machine, key, out))
 		return true;
 	if (training && explain_step(asked) &&
 	    (take_node(asked, explain_degrees_nodes, key, out) ||

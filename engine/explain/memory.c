@@ -73,8 +73,10 @@ static void optimizer(const struct asked *a, struct explanation *out)
 
 static void sent_states(const struct asked *a, struct explanation *out)
 {
-	states(a, out, "(K + 4)");
+	states(a, out, "(K + if(kept > 2, 2, 4))");
 	explain_say(out, " * o");
+	explain_from(a, out, "kept", "3 and 4: gradients, too, have 16 bits",
+		     "master_weights");
 }
 
 static void sent_activations(const struct asked *a, struct explanation *out)

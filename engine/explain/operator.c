@@ -151,6 +151,7 @@ OF(columns, op->columns)
 OF(inner, op->inner)
 OF(forward_calls, op->forward_calls)
 OF(backward_calls, op->backward_calls)
+/* of what calls nobody 0 */
 OF(call, op->forward_calls + op->backward_calls == 0
 		 ? 0
 		 : (op->forward_seconds + op->input_grad_seconds) /

@@ -121,11 +121,12 @@ extern const struct explain_row explain_serving_dimensions[];
 /* Below the estimate. */
 extern const struct explain_node explain_stage[], explain_stage_kind[], explain_chunk[],
 	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
-	explain_algorithm[], explain_degrees_nodes[], explain_states[], explain_rates[],
-	explain_stage_times[], explain_serving_nodes[], explain_serving_plan[],
-	explain_serving_waits[], explain_pass_nodes[], explain_stage_shown[],
-	explain_traffic_part[], explain_pass_operator[], explain_exposure[],
-	explain_model[], explain_model_kind[];
+	explain_algorithm[], explain_degrees_nodes[], explain_states[],
+	explain_machine[], explain_rates[], explain_stage_times[],
+	explain_serving_nodes[], explain_serving_plan[], explain_serving_waits[],
+	explain_pass_nodes[], explain_stage_shown[], explain_traffic_part[],
+	explain_pass_operator[], explain_exposure[], explain_model[],
+	explain_model_kind[];
 
 /* What a key leads to. */
 struct explain_number {

@@ -129,11 +129,35 @@ static double master(const struct asked *a)
 	return step_master_bytes(a->scenario);
 }
 
-static void master_terms(const struct asked *a, struct explanation *out)
+static double master_rest(const struct asked *a)
+{
+	return step_master_rest(a->scenario);
+}
+
+static void master_rest_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "split", "whether narrow moments keep only the rest of a weight",
 	     "stack.splits_master");
 	knob(a, out, "optimizer", "1 and 2 have narrow moments", "optimizer");
+	knob(a, out, "kept", "by the number of its word, 0 is auto", "master_weights");
+}
+
+static double stepped(const struct asked *a)
+{
+	return step_stepped_bytes(a->scenario);
+}
+
+static void stepped_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "m", "of the master weight", "states.master_bytes");
+	precision_term(a, out);
+	knob(a, out, "kept", "3 is a copy in 16 bits", "master_weights");
+}
+
+static void master_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "kept", "by the number of its word, 0 is auto", "master_weights");
+	knob(a, out, "rest", "1: the bits that the weight lacks", "states.master_rest");
 	knob(a, out, "offload", "share on the host, whose weights are whole",
 	     "optimizer_offload");
 	knob(a, out, "stored", "1 and 3 are narrow, which have too few bits",
@@ -169,8 +193,7 @@ static double moved(const struct asked *a)
 static void moved_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "M", "of the moments", "states.moment_bytes");
-	knob(a, out, "m", "of the master weight", "states.master_bytes");
-	precision_term(a, out);
+	knob(a, out, "W", "of the weights", "states.stepped_bytes");
 	knob(a, out, "optimizer", "3 is Adafactor, 4 Muon", "optimizer");
 }
 
@@ -182,7 +205,7 @@ static double host_moved(const struct asked *a)
 static void host_moved_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "M", "of the moments", "states.moment_bytes");
-	precision_term(a, out);
+	knob(a, out, "W", "of the weights", "states.stepped_bytes");
 	knob(a, out, "g", "of the gradient", "states.sent_gradient_bytes");
 }
 
@@ -200,31 +223,6 @@ static void host_rate_terms(const struct asked *a, struct explanation *out)
 	     "cluster.host_memory_bytes_per_second");
 	knob(a, out, "n", "GPUs whose share each has", "cluster.host_shares");
 	knob(a, out, "link", "where it is not known", "cluster.host_rate");
-}
-
-static double host_link(const struct asked *a)
-{
-	return cluster_host_rate(&a->scenario->cluster);
-}
-
-static void host_link_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "shared", "where all of a node copy at once",
-	     "cluster.host_bytes_per_second");
-	knob(a, out, "alone", "where one does", "cluster.host_alone_bytes_per_second");
-	knob(a, out, "gpus", "that the job takes", "gpus");
-	knob(a, out, "N", "GPUs of a node", "cluster.gpus_per_node");
-}
-
-static double host_shares(const struct asked *a)
-{
-	return cluster_host_shares(&a->scenario->cluster);
-}
-
-static void host_shares_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "N", "GPUs of a node", "cluster.gpus_per_node");
-	knob(a, out, "gpus", "that the job takes", "gpus");
 }
 
 static double host_seconds(const struct asked *a)
@@ -418,7 +416,13 @@ const struct explain_node explain_states[] = {
 	     optimizer, optimizer_terms, "master + moments", states),
 	NODE("states.master_bytes", "Bytes of the master weight", FORM_REAL, master,
 	     master_terms, states_master_text,
-	     "fp32, or the 16 bits that the 16-bit weight lacks."),
+	     "fp32, the 16 bits that the 16-bit weight lacks, 16 bits, or none."),
+	NODE("states.master_rest", "Whether it is the rest of the weight", FORM_REAL,
+	     master_rest, master_rest_terms, states_master_rest_text,
+	     "By the knob, or beside narrow moments where the stack splits it."),
+	NODE("states.stepped_bytes", "Bytes of weights that an update moves", FORM_REAL,
+	     stepped, stepped_terms, states_stepped_text,
+	     "The master weight is read and written, the 16-bit weight written."),
 	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments,
 	     moment_terms, NULL,
 	     "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
@@ -428,12 +432,6 @@ const struct explain_node explain_states[] = {
 	NODE("states.host_moved_bytes", "Bytes of host memory per weight", FORM_REAL,
 	     host_moved, host_moved_terms, states_host_moved_text,
 	     "What a step of the CPU reads and writes."),
-	NODE("cluster.host_shares", "Shares of a host for a GPU", FORM_REAL,
-	     host_shares, host_shares_terms, "max(1, N / gpus)",
-	     "A job that takes part of a node has all of its host."),
-	NODE("cluster.host_rate", "Host link of a GPU in the job", FORM_TRAFFIC,
-	     host_link, host_link_terms, "max(shared, alone / min(gpus, N))",
-	     "The first GPUs of a node share a switch's way to the host."),
 	NODE("states.host_rate", "Rate of a CPU's step", FORM_TRAFFIC, host_rate,
 	     host_rate_terms, states_host_rate_text,
 	     "The share that ZeRO-Offload's table 4 (arXiv 2101.06840) reached on a DGX-2."),

@@ -45,6 +45,8 @@ static const char *const split_words[] = {
 static const char *const optimizer_words[] = { "adamw",     "adamw-8bit", "adamw-bf16",
 					       "adafactor", "muon",       "sgd",
 					       NULL };
+static const char *const master_words[] = { "auto",   "fp32", "rest",
+					    "16-bit", "none", NULL };
 static const char *const grad_words[] = { "fp32", "bf16", NULL };
 static const char *const fp8_words[] = { "delayed",   "current-scaling", "rowwise",
 					 "blockwise", "mxfp8",           NULL };
@@ -239,6 +241,12 @@ static bool has_split_adapters(const struct scenario *s)
 static bool has_narrow_weights(const struct scenario *s)
 {
 	return !is_lora(s) && scenario_trains_narrow(s);
+}
+
+/* In fp32 there is one weight. */
+static bool is_half(const struct scenario *s)
+{
+	return s->plan.precision != PRECISION_FP32;
 }
 
 static bool is_partial(const struct scenario *s)
@@ -556,6 +564,10 @@ const struct knob knob_table[] = {
 	{ "optimizer", NULL, "optimizer", "",
 	  "Its states weigh 4 to 12 bytes per parameter before sharding.", GROUP_MEMORY,
 	  WORD(plan.optimizer, optimizer_words) },
+	{ "master_weights", "main_params_dtype", "master weights", "",
+	  "What is stepped beside a weight in 16 bits: fp32, the rest of one, 16 bits, or "
+	  "the weight itself; auto as the stack does.",
+	  GROUP_MEMORY, WORD(plan.master_weights, master_words), .applies = is_half },
 	{ "optimizer_offload", "optimizer_offload_fraction", "CPU optimizer", "",
 	  "Share of the optimizer states kept in host memory and updated by the CPU.",
 	  GROUP_MEMORY, REAL(plan.optimizer_offload, 0, 1, 1), .step = STEP_TENTH },

@@ -94,6 +94,18 @@ enum optimizer {
 	OPTIMIZER_COUNT
 };
 
+/* What an optimizer steps beside a weight in 16 bits: as the stack has it beside these
+ * moments; a copy in fp32; of one the 16 bits that a bf16 weight lacks; a copy in 16
+ * bits; or none, so that the weight itself is stepped. */
+enum master_weights {
+	MASTER_AUTO,
+	MASTER_FP32,
+	MASTER_REST,
+	MASTER_HALF,
+	MASTER_NONE,
+	MASTER_COUNT
+};
+
 enum grad_dtype { GRAD_FP32, GRAD_BF16, GRAD_DTYPE_COUNT };
 
 enum fp8_recipe {
@@ -187,7 +199,7 @@ struct plan {
 	/* Pieces of a sequence that a dense MLP and the loss take one after the other.
 	 */
 	int64_t mlp_tiles, loss_tiles;
-	int optimizer;
+	int optimizer, master_weights;
 	double optimizer_offload, activation_offload; /* share, 0 to 1 */
 	double offload_share; /* of what offload_modules names, the first so many */
 	int64_t lora_rank;    /* 0 = all weights train */

@@ -153,7 +153,8 @@ static double comes_back(const struct scenario *s)
 	double states = step_optimizer_bytes(s);
 	double gradient = states_gradients_follow(s) ? step_gradient_bytes(s) : 0;
 
-	return (states + gradient) / states_on_host_value(states);
+	return (states + gradient) /
+	       states_on_host_value(states, s->plan.master_weights);
 }
 
 /* Whether the accelerators can take the rest of it back. */

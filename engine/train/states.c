@@ -132,12 +132,19 @@ double step_moment_bytes(enum optimizer optimizer)
 	return moments[optimizer];
 }
 
+double step_master_rest(const struct scenario *scenario)
+{
+	return states_master_rest_value(scenario->stack.splits_master,
+					scenario->plan.optimizer,
+					scenario->plan.master_weights);
+}
+
 double step_master_bytes(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
-	return states_master_value(plan->precision, scenario->stack.splits_master,
-				   plan->optimizer, plan->optimizer_offload,
+	return states_master_value(plan->precision, plan->master_weights,
+				   step_master_rest(scenario), plan->optimizer_offload,
 				   plan->weight_format, (double)plan->lora_rank);
 }
 
@@ -148,13 +155,19 @@ double step_optimizer_bytes(const struct scenario *scenario)
 	       step_moment_bytes((enum optimizer)scenario->plan.optimizer);
 }
 
+double step_stepped_bytes(const struct scenario *scenario)
+{
+	return states_stepped_value(step_master_bytes(scenario),
+				    scenario->plan.precision,
+				    scenario->plan.master_weights);
+}
+
 double states_moved_bytes(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
 	return states_moved_value(step_moment_bytes((enum optimizer)plan->optimizer),
-				  step_master_bytes(scenario), plan->precision,
-				  plan->optimizer);
+				  step_stepped_bytes(scenario), plan->optimizer);
 }
 
 double states_host_moved_bytes(const struct scenario *scenario)
@@ -162,8 +175,8 @@ double states_host_moved_bytes(const struct scenario *scenario)
 	const struct plan *plan = &scenario->plan;
 
 	return states_host_moved_value(
-		step_moment_bytes((enum optimizer)plan->optimizer), plan->precision,
-		step_gradient_bytes(scenario));
+		step_moment_bytes((enum optimizer)plan->optimizer),
+		step_stepped_bytes(scenario), step_gradient_bytes(scenario));
 }
 
 double states_host_seconds(const struct scenario *scenario)
@@ -226,7 +239,8 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 		.weight = step_weight_bytes(scenario),
 		.gradient = step_gradient_bytes(scenario),
 		.optimizer = step_optimizer_bytes(scenario),
-		.host = states_on_host_value(step_optimizer_bytes(scenario)),
+		.host = states_on_host_value(step_optimizer_bytes(scenario),
+					     plan->master_weights),
 	};
 
 	share_out(scenario, &whole, shards->dense, &out->dense);

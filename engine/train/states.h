@@ -62,7 +62,9 @@ double step_gradient_bytes(const struct scenario *scenario);
 /* As it travels: some software turns it to another format for the sum. */
 double step_sent_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
-/* Of it, the master weight and the moments. */
+/* Of it, the master weight, which is the rest of the other or whole, and the moments.
+ */
+double step_master_rest(const struct scenario *scenario);
 double step_master_bytes(const struct scenario *scenario);
 double step_moment_bytes(enum optimizer optimizer);
 /* Mean of the layers' weights and those of the ends and some layers, which stay wide.
@@ -76,36 +78,53 @@ double step_layer_weight_bytes(const struct plan *plan);
  */
 double states_trained_bytes(const struct scenario *scenario);
 
-/* Bytes of a master weight: fp32, or, beside narrow moments where the stack splits it,
- * the 16 bits that a bf16 weight lacks of it; fp16 has other bits, a weight stored in
- * fp8 fewer, and a host keeps whole ones. */
+/* Bytes of a master weight: fp32, or, on request or beside narrow moments where the
+ * stack splits it, the 16 bits that a bf16 weight lacks of it; fp16 has other bits, a
+ * weight stored in fp8 fewer, and a host keeps whole ones. Or a copy in 16 bits
+ * (DeepSpeed's bf16_master_weights_and_grads, runtime/zero/stage_1_and_2.py; Megatron's
+ * main-params-dtype fp16), or none, where the weight itself is stepped. */
+FORMULA(states_master_rest, (double split, double optimizer, double kept),
+	either(kept == 2, 1,
+	       either(kept == 0,
+		      split *either(optimizer == 1, 1, either(optimizer == 2, 1, 0)),
+		      0)));
 FORMULA(states_master,
-	(double precision, double split, double optimizer, double offload,
-	 double stored, double lora),
+	(double precision, double kept, double rest, double offload, double stored,
+	 double lora),
 	either(precision == 2, 0,
-	       4 - 2 * split * either(optimizer == 1, 1, either(optimizer == 2, 1, 0)) *
-			       either(precision == 1, 0, 1) *
-			       either(offload > 0, 0, 1) *
-			       either((stored - 1) * (stored - 3) == 0,
-				      either(lora > 0, 1,
-					     either(precision < 3, 1,
-						    either(precision > 5, 1, 0))),
-				      1)));
+	       either(kept == 3, 2,
+		      either(kept == 4, 0,
+			     4 - 2 * rest * either(precision == 1, 0, 1) *
+					     either(offload > 0, 0, 1) *
+					     either((stored - 1) * (stored - 3) == 0,
+						    either(lora > 0, 1,
+							   either(precision < 3, 1,
+								  either(precision > 5,
+									 1, 0))),
+						    1)))));
+_Static_assert(MASTER_AUTO == 0 && MASTER_REST == 2 && MASTER_HALF == 3 &&
+		       MASTER_NONE == 4,
+	       "the numbers of these words in states_master");
 _Static_assert(PRECISION_FP16 == 1 && PRECISION_FP8 == 3 && PRECISION_NVFP4 == 5 &&
 		       OPTIMIZER_ADAMW_8BIT == 1 && OPTIMIZER_ADAMW_BF16 == 2 &&
 		       WEIGHTS_FP8 == 1 && WEIGHTS_FP4 == 3,
 	       "the numbers of these words in states_master");
 
+/* Of them, those of weights: a master weight of m bytes is read and written and its
+ * 16-bit weight written, which is read with one that is its rest or where there is
+ * none.
+ */
+FORMULA(states_stepped, (double m, double precision, double kept),
+	either(precision == 2, 8, 2 * m + either(kept == 3, 2, either(m < 4, 4, 2))));
+
 /* Bytes that an update moves per parameter: the norm reads the gradient and the step
- * reads it again, moments of M bytes and the master weight are read and written, and
- * the 16-bit weight is written; in fp32 there is one weight. Adafactor reads the
+ * reads it again, moments of M bytes are read and written, and W bytes of weights; in
+ * fp32 there is one. Adafactor reads the
  * gradient twice more, for the means of its rows and columns and for the size of the
  * update that it clips by (Shazeer and Stern, arXiv 1804.04235, algorithm 4); Muon's
- * products take the momentum and leave the update in 16 bits (Jordan 2024). A master
- * weight of m bytes that is the rest of the 16-bit weight is read with it. */
-FORMULA(states_moved, (double M, double m, double precision, double optimizer),
-	8 + 2 * M + either(precision == 2, 8, 2 * m + either(m < 4, 4, 2)) +
-		either(optimizer == 3, 8, either(optimizer == 4, 4, 0)));
+ * products take the momentum and leave the update in 16 bits (Jordan 2024). */
+FORMULA(states_moved, (double M, double W, double optimizer),
+	8 + 2 * M + W + either(optimizer == 3, 8, either(optimizer == 4, 4, 0)));
 _Static_assert(PRECISION_FP32 == 2 && OPTIMIZER_ADAFACTOR == 3 && OPTIMIZER_MUON == 4,
 	       "the numbers of these words in states_moved");
 
@@ -117,14 +136,14 @@ FORMULA(states_update, (double o, double S, double T, double u),
 /* Bytes of host memory per parameter that a CPU updates: it reads the gradient of g
  * bytes, reads and writes moments and master weight, and writes the weight that goes
  * back (DeepSpeed, csrc/adam/cpu_adam_impl.cpp). */
-FORMULA(states_host_moved, (double M, double precision, double g),
-	2 * M + g + either(precision == 2, 8, 10));
+FORMULA(states_host_moved, (double M, double W, double g), 2 * M + g + W);
 
 /* Bytes on the host of a weight whose K bytes of states it keeps: its step reads a
  * gradient in fp32 that stays there (DeepSpeed, stage_1_and_2.py,
  * single_partition_of_fp32_groups; Megatron Core, HybridDeviceOptimizer,
- * cpu_copy_map_grad; 16 bytes of Adam in estimate_zero2_model_states_mem_needs). */
-FORMULA(states_on_host, (double K), K + 4);
+ * cpu_copy_map_grad; 16 bytes of Adam in estimate_zero2_model_states_mem_needs), in 16
+ * bits where the master weight has no more. */
+FORMULA(states_on_host, (double K, double kept), K + either(kept > 2, 2, 4));
 
 /* Host memory for S bytes of states and A of activations. DeepSpeed's estimate of
  * offloaded states multiplies them by 1.5 (estimate_zero2_ and
@@ -149,6 +168,8 @@ FORMULA(step_fit, (double M, double C), 1 / (1 + exp(18 * (M / C - 1.005))));
 FORMULA(step_unsure, (double M, double C),
 	(max(1 / (1 + exp(18 * (M / C - 1.005))), 0.5) + 0.5) / 2);
 
+/* Of the weights and their master weights. */
+double step_stepped_bytes(const struct scenario *scenario);
 double states_moved_bytes(const struct scenario *scenario);
 double states_host_moved_bytes(const struct scenario *scenario);
 

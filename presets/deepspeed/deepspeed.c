@@ -36,6 +36,9 @@ static const char *const others[] = {
 	"zero_optimization.stage3_prefetch_bucket_size",
 	"bf16.enabled",
 	"fp16.enabled",
+	"bf16.bf16_master_weights_and_grads",
+	"bf16.bf16_optimizer_states",
+	"fp16.fp16_master_weights_and_grads",
 	"activation_checkpointing.partition_activations",
 	"activation_checkpointing.cpu_checkpointing",
 	"activation_checkpointing.number_checkpoints",
@@ -47,6 +50,7 @@ static bool has(const char *knob)
 	static const char *const more[] = {
 		"gpus",
 		"precision",
+		"master_weights",
 		"recompute",
 		"activation_offload",
 		"optimizer_offload",
@@ -85,6 +89,23 @@ static const char *precision_of(const struct mapped *m)
 	return precision;
 }
 
+/* A master weight of 16 bits is a copy all the same (deepspeed/runtime/zero/
+ * stage_1_and_2.py, master_weights_and_grads_dtype); the moments follow it in bf16
+ * where that is said, too. */
+static bool read_master(const struct mapped *m)
+{
+	static const char *const keys[] = { "bf16.bf16_master_weights_and_grads",
+					    "fp16.fp16_master_weights_and_grads" };
+	bool half = m->out->plan.precision == PRECISION_FP16;
+	const struct pair *from = pairs_find(m->pairs, keys[half]);
+	bool narrow = mapped_true(m, keys[half]);
+	bool states = narrow && !half && mapped_true(m, "bf16.bf16_optimizer_states") &&
+		      m->out->plan.optimizer == OPTIMIZER_ADAMW;
+
+	return mapped_set(m, "master_weights", narrow ? "16-bit" : "auto", from) &&
+	       (!states || mapped_set(m, "optimizer", "adamw-bf16", NULL));
+}
+
 static bool read_precision(const struct mapped *m)
 {
 	const char *precision = precision_of(m);
@@ -92,7 +113,7 @@ static bool read_precision(const struct mapped *m)
 	if (!pairs_find(m->pairs, "data_types.grad_accum_dtype") &&
 	    !mapped_set(m, "grad_dtype", "bf16", NULL))
 		return false;
-	return mapped_set(m, "precision", precision, NULL);
+	return mapped_set(m, "precision", precision, NULL) && read_master(m);
 }
 
 static bool read_memory(const struct mapped *m)
@@ -264,13 +285,47 @@ static void add_memory(struct entries *e, const struct plan *plan,
 		export_unsaid(out, "recompute", "selective");
 }
 
+/* Of 16 bits with ZeRO alone (deepspeed/runtime/config.py). */
+static void add_master(struct entries *e, const struct plan *plan,
+		       struct export_out *out)
+{
+	bool half = plan->precision == PRECISION_FP16;
+
+	if (plan->master_weights == MASTER_AUTO || plan->precision == PRECISION_FP32)
+		return;
+	if (plan->master_weights != MASTER_HALF || plan->zero < 1) {
+		export_unsaid(out, "master_weights",
+			      "fp32, but with ZeRO in 16 bits where told to");
+		return;
+	}
+	entries_add(e,
+		    half ? "fp16.fp16_master_weights_and_grads"
+			 : "bf16.bf16_master_weights_and_grads",
+		    "true", false);
+	if (!half && plan->optimizer == OPTIMIZER_ADAMW_BF16)
+		entries_add(e, "bf16.bf16_optimizer_states", "true", false);
+}
+
+/* The rows; bf16 moments beside a master weight of 16 bits are a switch. */
+static void add_rows(struct entries *e, const struct scenario *s,
+		     struct export_out *out)
+{
+	struct scenario plain = *s;
+
+	if (s->plan.master_weights == MASTER_HALF && s->plan.zero > 0 &&
+	    s->plan.precision != PRECISION_FP16 &&
+	    s->plan.optimizer == OPTIMIZER_ADAMW_BF16)
+		plain.plan.optimizer = OPTIMIZER_ADAMW;
+	entries_add_rows(e, &plain, rows, false, out);
+}
+
 static void add_plan(struct entries *e, const struct scenario *s,
 		     struct export_out *out)
 {
 	const struct plan *plan = &s->plan;
 	int64_t micro = scenario_micro_batches(s);
 
-	entries_add_rows(e, s, rows, false, out);
+	add_rows(e, s, out);
 	if (micro > 0)
 		entries_add_count(e, "gradient_accumulation_steps", micro);
 	if (plan->overlap_param_gather != plan->overlap_grad_reduce && plan->zero > 0)
@@ -284,6 +339,7 @@ static void add_plan(struct entries *e, const struct scenario *s,
 		entries_add(e, "bf16.enabled", "true", false);
 	if (!precision_table[plan->precision].wide)
 		export_unsaid(out, "precision", "written as bf16");
+	add_master(e, plan, out);
 	add_memory(e, plan, out);
 }
 

@@ -134,10 +134,21 @@ bool recipe_sharding(const struct mapped *m)
 	return read_deepspeed(m, &found) && (found || read_fsdp(m));
 }
 
+/* Without autocast the weights that train stay in 16 bits (LLaMA-Factory, model/
+ * adapter.py: "remaining trainable params in half precision"; axolotl's bf16: full).
+ * DeepSpeed's optimizer has a master weight whatever it is given. */
+static bool keep_pure(const struct mapped *m, const struct pair *from)
+{
+	if (strcmp(m->out->stack.name, "deepspeed") == 0)
+		return true;
+	return mapped_set_pure(m, from) && mapped_set(m, "grad_dtype", "bf16", NULL);
+}
+
 bool recipe_precision(const struct mapped *m, const char *none)
 {
 	const struct pair *bf16 = pairs_find(m->pairs, "bf16"),
 			  *fp16 = pairs_find(m->pairs, "fp16");
+	bool full = mapped_is(m, "bf16", "full");
 	bool pure = mapped_true(m, "pure_bf16") || mapped_true(m, "bfloat16");
 
 	/* beside bf16: linear layers by torchao, each tensor scaled by its own values
@@ -146,7 +157,9 @@ bool recipe_precision(const struct mapped *m, const char *none)
 	if (mapped_true(m, "fp8"))
 		return mapped_set(m, "precision", "fp8", pairs_find(m->pairs, "fp8")) &&
 		       mapped_set(m, "fp8_recipe", "current-scaling", NULL);
-	if (pure || mapped_true(m, "bf16") || mapped_is(m, "bf16", "full") ||
+	if ((pure || full) && !keep_pure(m, full ? bf16 : NULL))
+		return false;
+	if (pure || full || mapped_true(m, "bf16") ||
 	    (bf16 && strcmp(bf16->value, "auto") == 0))
 		return mapped_set(m, "precision", "bf16", bf16);
 	if (mapped_true(m, "fp16") || mapped_true(m, "float16"))

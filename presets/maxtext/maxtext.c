@@ -423,11 +423,10 @@ static bool read_quantisation(const struct mapped *m)
 }
 
 /* Weights that rest in 16 bits have moments in 16 bits. */
-static void doubt_weights(const struct mapped *m)
+static bool read_weights(const struct mapped *m)
 {
-	if (mapped_is(m, "weight_dtype", "bfloat16"))
-		import_note(m->report, IMPORT_APPROXIMATE, "weight_dtype",
-			    "bfloat16: weights and moments are counted in 32 bits");
+	return !mapped_is(m, "weight_dtype", "bfloat16") ||
+	       mapped_set_pure(m, mapped_find(m, "weight_dtype"));
 }
 
 static bool read_rest(const struct mapped *m)
@@ -438,9 +437,8 @@ static bool read_rest(const struct mapped *m)
 	for (int i = 0; i < AXIS_COUNT; i++)
 		if (!read_axis(m, &axes[i], &axis[i], &open[i]))
 			return false;
-	doubt_weights(m);
-	return set_degrees(m, axis, open) && read_batch(m) && maxtext_read_remat(m) &&
-	       read_quantisation(m);
+	return read_weights(m) && set_degrees(m, axis, open) && read_batch(m) &&
+	       maxtext_read_remat(m) && read_quantisation(m);
 }
 
 /* The file of a model in primus/configs/models/maxtext names MaxText's, unless it is a

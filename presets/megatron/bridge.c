@@ -42,6 +42,7 @@ static const struct {
 	  NULL },
 	{ "exp-avg-dtype", "optimizer.exp_avg_dtype", NULL },
 	{ "exp-avg-sq-dtype", "optimizer.exp_avg_sq_dtype", NULL },
+	{ "main-params-dtype", "optimizer.main_params_dtype", NULL },
 	{ "optimizer-cpu-offload", "optimizer.optimizer_cpu_offload", NULL },
 	{ "optimizer-offload-fraction", "optimizer.optimizer_offload_fraction", NULL },
 	{ "no-masked-softmax-fusion", "model.masked_softmax_fusion", "False" },

@@ -45,6 +45,7 @@ static const char *const plan_flags[] = {
 	"use-precision-aware-optimizer",
 	"exp-avg-dtype",
 	"exp-avg-sq-dtype",
+	"main-params-dtype",
 	"main-grads-dtype",
 	"accumulate-allreduce-grads-in-fp32",
 	"grad-reduce-in-bf16",
@@ -287,6 +288,20 @@ static bool has_equal_moments(struct flag_reader *r)
 	return first && second && strcmp(first->value, second->value) == 0;
 }
 
+/* Transformer Engine keeps of a master weight in fp32 the bits that the weight lacks,
+ * whatever the moments have, but not where a part of them is on the host. */
+static const char *master_of(const struct flag_reader *r, const char *optimizer)
+{
+	if (!flag_is_set(r, "use-precision-aware-optimizer"))
+		return "auto";
+	if (flag_says(r, "main-params-dtype", "fp16"))
+		return "16-bit";
+	return strcmp(optimizer, "adamw") == 0 && r->out->stack.splits_master &&
+			       !flag_is_set(r, "optimizer-cpu-offload")
+		       ? "rest"
+		       : "auto";
+}
+
 static bool read_optimizer(struct flag_reader *r)
 {
 	const struct argument *kind = flag_find(r, "optimizer");
@@ -311,6 +326,8 @@ static bool read_optimizer(struct flag_reader *r)
 		import_note(r->report, IMPORT_APPROXIMATE, "optimizer",
 			    "%.40s: costs of AdamW", kind->value);
 	return flag_set(r, "optimizer", name, kind) &&
+	       flag_set(r, "master_weights", master_of(r, name),
+			flag_find(r, "main-params-dtype")) &&
 	       flag_set(r, "optimizer_offload",
 			!flag_is_set(r, "optimizer-cpu-offload") ? "0"
 			: share                                  ? share->value

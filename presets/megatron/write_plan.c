@@ -22,6 +22,7 @@ bool megatron_has(const char *knob)
 		"recompute_layers",
 		"optimizer",
 		"optimizer_offload",
+		"master_weights",
 		"precision",
 		"grad_dtype",
 		"weight_format",
@@ -217,6 +218,29 @@ static void put_precision(const struct flag_writer *w)
 		w->put(w->out, "grad-reduce-in-bf16", "");
 }
 
+/* Narrow moments have the flag already. */
+static void put_master(const struct flag_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	bool adam = plan->optimizer == OPTIMIZER_ADAMW && plan->optimizer_offload <= 0;
+	bool narrow = plan->optimizer == OPTIMIZER_ADAMW_BF16 ||
+		      plan->optimizer == OPTIMIZER_ADAMW_8BIT;
+
+	if (plan->master_weights == MASTER_AUTO || plan->precision == PRECISION_FP32)
+		return;
+	if (plan->master_weights == MASTER_FP32 ||
+	    plan->master_weights == MASTER_NONE || plan->zero < 1 ||
+	    (narrow ? plan->master_weights == MASTER_REST : !adam)) {
+		export_unsaid(w->out, "master_weights",
+			      "what fp32 adds, or fp16, of Adam's shared states alone");
+		return;
+	}
+	if (!narrow)
+		w->put(w->out, "use-precision-aware-optimizer", "");
+	if (plan->master_weights == MASTER_HALF)
+		w->put(w->out, "main-params-dtype", "fp16");
+}
+
 static void put_optimizer(const struct flag_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -237,6 +261,7 @@ static void put_optimizer(const struct flag_writer *w)
 		break;
 	default: break;
 	}
+	put_master(w);
 	if (plan->optimizer_offload <= 0)
 		return;
 	if (plan->optimizer == OPTIMIZER_MUON || plan->optimizer == OPTIMIZER_SGD) {

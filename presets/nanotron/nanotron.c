@@ -42,8 +42,8 @@ static const char *const others[] = {
 
 static bool has(const char *knob)
 {
-	return strcmp(knob, "gpus") == 0 || strcmp(knob, "gbs") == 0 ||
-	       mapping_has(rows, knob);
+	return strcmp(knob, "gpus") == 0 || strcmp(knob, "master_weights") == 0 ||
+	       strcmp(knob, "gbs") == 0 || mapping_has(rows, knob);
 }
 
 static bool read_world(const struct mapped *m)
@@ -59,6 +59,11 @@ static bool read_world(const struct mapped *m)
 		return false;
 	if (__builtin_mul_overflow(plan->tp * plan->pp * plan->cp, dp, &world))
 		world = INT64_MAX;
+	/* without the accumulator in fp32 there is no copy of the weights in it either
+	 * (src/nanotron/helpers.py, init_optimizer_and_grad_accumulator) */
+	if (plan->grad_dtype == GRAD_BF16 && plan->precision != PRECISION_FP32 &&
+	    !mapped_set_pure(m, NULL))
+		return false;
 	if (!mapped_set_world(m, from ? world : 0, from))
 		return false;
 	dp = scenario_dp(m->out);
@@ -89,6 +94,22 @@ bool nanotron_read(struct scenario *out, const char *file, const char *text,
 	       mapped_read(out, &format, &pairs, report, error);
 }
 
+/* One switch is for sums and master weights in fp32, and moments follow the latter. */
+static void say_master(const struct plan *plan, struct export_out *out)
+{
+	bool none = plan->master_weights == MASTER_NONE;
+	bool told = plan->master_weights != MASTER_AUTO && !none;
+
+	if (plan->precision == PRECISION_FP32)
+		return;
+	if (told || none != (plan->grad_dtype == GRAD_BF16))
+		export_unsaid(out, "master_weights",
+			      "one switch is for them and for sums in fp32");
+	if ((none || plan->grad_dtype == GRAD_BF16) &&
+	    plan->optimizer == OPTIMIZER_ADAMW)
+		export_unsaid(out, "optimizer", "moments have the format of weights");
+}
+
 static void add_plan(struct entries *e, const struct scenario *s,
 		     struct export_out *out)
 {
@@ -103,6 +124,9 @@ static void add_plan(struct entries *e, const struct scenario *s,
 		export_unsaid(out, "zero", "%lld; written as 1", (long long)plan->zero);
 		plan->zero = 1;
 	}
+	say_master(plan, out);
+	if (plan->grad_dtype == GRAD_BF16 && plan->optimizer == OPTIMIZER_ADAMW_BF16)
+		plan->optimizer = OPTIMIZER_ADAMW;
 	entries_add_rows(e, &plain, rows, true, out);
 	if (micro > 0)
 		entries_add_count(e, "tokens.batch_accumulation_per_replica", micro);

@@ -141,6 +141,14 @@ static bool read_row(const struct mapped *m, const struct mapping *row)
 			 pair->value, row->words);
 }
 
+bool mapped_set_pure(const struct mapped *m, const struct pair *from)
+{
+	bool adam = m->out->plan.optimizer == OPTIMIZER_ADAMW;
+
+	return mapped_set(m, "master_weights", "none", from) &&
+	       (!adam || mapped_set(m, "optimizer", "adamw-bf16", NULL));
+}
+
 bool mapping_read(const struct mapped *m, const struct mapping *rows)
 {
 	for (const struct mapping *row = rows; row->key; row++)

@@ -48,6 +48,9 @@ bool mapped_count(const struct mapped *m, const char *key, int64_t *out);
 /* Set a knob; `from` says where in errors, and may be NULL. */
 bool mapped_set(const struct mapped *m, const char *knob, const char *value,
 		const struct pair *from);
+/* The weights rest in 16 bits: they are what is stepped, and Adam's moments are made
+ * like them (torch.optim and optax make states of a parameter's format). */
+bool mapped_set_pure(const struct mapped *m, const struct pair *from);
 bool mapped_set_count(const struct mapped *m, const char *knob, int64_t value,
 		      const struct pair *from);
 /* The machines: world where it is known (0 = not), else one node, else the least. */

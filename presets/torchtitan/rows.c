@@ -25,6 +25,8 @@ const struct mapping torchtitan_rows[] = {
 	 * the sum, which is a fact of the stack (reduced_bytes) */
 	{ "training.mixed_precision_param", "grad_dtype", "float32=fp32 bfloat16=bf16",
 	  "bf16", true },
+	{ "training.dtype", "master_weights", "float32=auto bfloat16=none", "auto",
+	  true },
 	{ "compile.enable", "compile", "true=on false=off", "off", false },
 	{ "optimizer.name", "optimizer", "AdamW=adamw Adam=adamw", "adamw", true },
 	{ NULL, NULL, NULL, NULL, false },

@@ -262,6 +262,8 @@ static bool read_rest(const struct mapped *m)
 		 (double)m->out->plan.seq_len;
 	if (tokens >= 1 && tokens <= 1e18)
 		m->out->plan.tokens = tokens;
+	if (m->out->plan.master_weights == MASTER_NONE && !mapped_set_pure(m, NULL))
+		return false;
 	return mapped_set(m, "optimizer_offload", offload ? "1" : "0", NULL);
 }
 

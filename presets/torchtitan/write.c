@@ -155,6 +155,13 @@ static void add_rows(struct entries *e, const struct scenario *s, bool all,
 		export_unsaid(out, "grad_dtype",
 			      "gradients have the format of the weights until they are "
 			      "reduced");
+	/* moments have the format of the weights that are stepped */
+	if (plain.plan.master_weights == MASTER_NONE &&
+	    plain.plan.optimizer == OPTIMIZER_ADAMW_BF16)
+		plain.plan.optimizer = OPTIMIZER_ADAMW;
+	else if (plain.plan.master_weights == MASTER_NONE &&
+		 plain.plan.optimizer == OPTIMIZER_ADAMW)
+		export_unsaid(out, "optimizer", "moments have the format of weights");
 	entries_add_rows(e, &plain, torchtitan_rows, all, out);
 }
 

@@ -286,7 +286,7 @@ static void legend_rest(struct plot *plot, int x, int y, double most, bool goals
 
 	snprintf(full, sizeof full, "full %.0f%s", most, goals ? "" : "  no goals set");
 	room = x + text_width(full) + 2 + text_width(tail) <= end;
-	if (slowest && !room) {
+	if (slowest && !room && x + text_width(few) <= end) {
 		x += canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, few) + 2;
 		full[strcspn(full + 5, " ") + 5] = '\0';
 	}
@@ -303,6 +303,7 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 	const struct serving_plan *plan = &explorer->scenario.plan.serving;
 	int knee = serve_knee(point, count), x = plot->area.x, last = -1;
 	bool goals = plan->goal_ttft_seconds > 0 || plan->goal_tpot_seconds > 0;
+	enum { NARROW = 60 };
 
 	for (int i = 0; i < count; i++)
 		if (point[i].meets)
@@ -320,7 +321,9 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 		x += legend_mark(plot, x, y, 'K', ROLE_WARNING, "knee",
 				 point[knee].concurrency);
 	if (goals)
-		x += legend_mark(plot, x, y, 'G', ROLE_GOOD, "goals up to",
+		x += legend_mark(plot, x, y, 'G', ROLE_GOOD,
+				 slowest && plot->area.width < NARROW ? "good to"
+								      : "goals up to",
 				 last >= 0 ? point[last].concurrency : 0);
 	legend_rest(plot, x, y, point[count - 1].concurrency, goals, slowest);
 }
