@@ -111,6 +111,25 @@ static void test_deepspeed(void **state)
 	expect(&s, "zero", "2");
 	expect(&s, "overlap_grad_reduce", "off");
 	assert_true(noted(IMPORT_ASSUMED, "mbs"));
+	/* ZeRO++ is not counted, and that is said of each part */
+	read_good("deepspeed",
+		  "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": "
+		  "{\"stage\": 3, \"zero_quantized_weights\": true, "
+		  "\"zero_quantized_gradients\": false, "
+		  "\"zero_hpz_partition_size\": 8}}",
+		  &s);
+	assert_true(
+		noted(IMPORT_APPROXIMATE, "zero_optimization.zero_quantized_weights"));
+	assert_true(
+		noted(IMPORT_APPROXIMATE, "zero_optimization.zero_hpz_partition_size"));
+	assert_false(noted(IMPORT_APPROXIMATE,
+			   "zero_optimization.zero_quantized_gradients"));
+	/* shards of MiCS are those of a group */
+	read_good("deepspeed",
+		  "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": "
+		  "{\"stage\": 3, \"mics_shard_size\": 4}}",
+		  &s);
+	expect(&s, "zero_group", "4");
 	read_with("");
 }
 

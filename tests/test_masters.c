@@ -13,16 +13,20 @@
 static struct estimate all, now;
 
 /* Weight and master weight that an update moves: fp32 is read and written and the
- * weight written (4 + 4 + 2); the rest of one is read and written with the weight (2 + 2
+ * weight written (4 + 4 + 2); the rest of one is read and written with the weight (2 +
+ * 2
  * + 2 + 2); a copy in 16 bits is read and written and the weight written (2 + 2 + 2);
  * the weight alone is read and written (2 + 2). */
 static const struct {
 	const char *word, *optimizer;
 	double held, moved; /* per parameter, with the moments */
 } rows[] = {
-	{ "fp32", "adamw", 4 + 8, 8 + 16 + 10 },  { "rest", "adamw", 2 + 8, 8 + 16 + 8 },
-	{ "16-bit", "adamw", 2 + 8, 8 + 16 + 6 }, { "none", "adamw", 8, 8 + 16 + 4 },
-	{ "none", "adamw-bf16", 4, 8 + 8 + 4 },   { "auto", "adamw", 4 + 8, 8 + 16 + 10 },
+	{ "fp32", "adamw", 4 + 8, 8 + 16 + 10 },
+	{ "rest", "adamw", 2 + 8, 8 + 16 + 8 },
+	{ "16-bit", "adamw", 2 + 8, 8 + 16 + 6 },
+	{ "none", "adamw", 8, 8 + 16 + 4 },
+	{ "none", "adamw-bf16", 4, 8 + 8 + 4 },
+	{ "auto", "adamw", 4 + 8, 8 + 16 + 10 },
 };
 
 static void test_bytes(void **state)
@@ -52,7 +56,8 @@ static void test_bytes(void **state)
 	}
 }
 
-/* The rest of a weight is that of bf16; in fp32 there is one weight, whatever is said. */
+/* The rest of a weight is that of bf16; in fp32 there is one weight, whatever is said.
+ */
 static void test_where_a_rest_is_none(void **state)
 {
 	static const struct {
@@ -129,8 +134,8 @@ static void test_files_that_say_so(void **state)
 		  "adamw-bf16" },
 		{ "llama-factory", LLAMA_FACTORY "bf16: true\n", "auto", "adamw" },
 		{ "llama-factory",
-		  LLAMA_FACTORY "pure_bf16: true\ndeepspeed: ds_z2_config.json\n", "auto",
-		  "adamw" },
+		  LLAMA_FACTORY "pure_bf16: true\ndeepspeed: ds_z2_config.json\n",
+		  "auto", "adamw" },
 		{ "torchtitan",
 		  "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n"
 		  "dtype = \"bfloat16\"\n",
@@ -190,13 +195,12 @@ static void test_there_and_back(void **state)
 		char *text;
 
 		case_dense(&s);
-		assert_true(scenario_blank(&s, "llama3.1-8b", "dgx-h100",
-					   strcmp(ways[i].format, "bridge") == 0
-						   ? "megatron-core"
-					   : strcmp(ways[i].format, "megatron") == 0
-						   ? "megatron-core"
-						   : ways[i].format,
-					   &error));
+		assert_true(scenario_blank(
+			&s, "llama3.1-8b", "dgx-h100",
+			strcmp(ways[i].format, "bridge") == 0     ? "megatron-core"
+			: strcmp(ways[i].format, "megatron") == 0 ? "megatron-core"
+								  : ways[i].format,
+			&error));
 		case_set(&s, "zero", "1");
 		case_set(&s, "gpus", "8");
 		case_set(&s, "master_weights", ways[i].word);

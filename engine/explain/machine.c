@@ -11,8 +11,9 @@ static double host_link(const struct asked *a)
 static void host_link_terms(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "shared", "where all of a node copy at once",
-	     "cluster.host_bytes_per_second");
-	explain_from(a, out, "alone", "where one does", "cluster.host_alone_bytes_per_second");
+		     "cluster.host_bytes_per_second");
+	explain_from(a, out, "alone", "where one does",
+		     "cluster.host_alone_bytes_per_second");
 	explain_from(a, out, "gpus", "that the job takes", "gpus");
 	explain_from(a, out, "N", "GPUs of a node", "cluster.gpus_per_node");
 }

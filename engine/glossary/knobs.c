@@ -230,7 +230,8 @@ const struct glossary_word glossary_knobs[] = {
 	{ WORD_KNOB, "shared_expert_overlap", NULL,
 	  "Whether the part that all [tokens] use computes while the others travel to "
 	  "their [experts].",
-	  "On hides some of [EP] time for nothing." },
+	  "On hides some of [EP] time for nothing; how much is not modelled, and no time "
+	  "moves here." },
 	{ WORD_KNOB, "moe_dispatcher", NULL,
 	  "By which program [tokens] travel to their [experts] ([token dispatcher]).",
 	  "Across nodes those that send a token once to a node win; compare [EP] time "

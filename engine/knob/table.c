@@ -710,8 +710,9 @@ const struct knob knob_table[] = {
 	  GROUP_OVERLAP, WORD(plan.collective, collective_words), .applies = has_peers,
 	  .both = true },
 	{ "shared_expert_overlap", "moe_shared_expert_overlap", "shared experts", "",
-	  "Run shared experts while routed tokens travel.", GROUP_OVERLAP,
-	  SWITCH(plan.shared_expert_overlap), .applies = has_shared_experts },
+	  "Run shared experts while routed tokens travel; what that hides is not modelled.",
+	  GROUP_OVERLAP, SWITCH(plan.shared_expert_overlap),
+	  .applies = has_shared_experts },
 
 	{ "moe_dispatcher", "moe_token_dispatcher_type", "dispatcher", "",
 	  "How tokens travel to their experts and back.", GROUP_MOE,

@@ -34,6 +34,9 @@ static const char *const others[] = {
 	"zero_optimization.offload_optimizer.device",
 	"zero_optimization.offload_optimizer.ratio",
 	"zero_optimization.stage3_prefetch_bucket_size",
+	"zero_optimization.zero_quantized_weights",
+	"zero_optimization.zero_quantized_gradients",
+	"zero_optimization.zero_hpz_partition_size",
 	"bf16.enabled",
 	"fp16.enabled",
 	"bf16.bf16_master_weights_and_grads",
@@ -213,8 +216,34 @@ static bool read_world(const struct mapped *m)
 				NULL);
 }
 
+/* ZeRO++ (arXiv 2306.10209): what is gathered and scattered goes round narrow, and a
+ * second shard of the weights stays inside a node for the backward. */
+static void doubt_plus(const struct mapped *m)
+{
+	int64_t ranks = 1;
+
+	if (m->out->plan.zero < 3)
+		return;
+	if (mapped_true(m, "zero_optimization.zero_quantized_weights"))
+		import_note(m->report, IMPORT_APPROXIMATE,
+			    "zero_optimization.zero_quantized_weights",
+			    "gathered weights are counted in 16 bits, not 8");
+	if (mapped_true(m, "zero_optimization.zero_quantized_gradients"))
+		import_note(m->report, IMPORT_APPROXIMATE,
+			    "zero_optimization.zero_quantized_gradients",
+			    "scattered gradients are counted in 16 bits, not 4");
+	if (mapped_count(m, "zero_optimization.zero_hpz_partition_size", &ranks) &&
+	    ranks > 1)
+		import_note(m->report, IMPORT_APPROXIMATE,
+			    "zero_optimization.zero_hpz_partition_size",
+			    "%lld ranks' second shard of weights and gathers inside "
+			    "it are not counted",
+			    (long long)ranks);
+}
+
 static bool read_rest(const struct mapped *m)
 {
+	doubt_plus(m);
 	return read_precision(m) && read_memory(m) && read_overlap(m) && read_world(m);
 }
 
