@@ -75,12 +75,12 @@ static void solve_together(const struct planner_problem *problem, int searchers,
 		planner_free(part[i]);
 }
 
-static void same_together(const struct planner_problem *problem,
+static void same_together(const struct planner_problem *problem, int searchers,
 			  const struct planner_result *alone)
 {
 	static struct planner_result together;
 
-	solve_together(problem, 2 + (int)next(6), &together);
+	solve_together(problem, searchers, &together);
 	check_counts(&together);
 	assert_true(together.counts.candidates == alone->counts.candidates);
 	assert_int_equal(together.found, alone->found);
@@ -118,7 +118,7 @@ static bool same_answer(struct planner_problem *problem)
 	assert_true(fast.counts.candidates == all.counts.candidates);
 	assert_true(fast.counts.explored <= all.counts.explored);
 	problem->exhaustive = false;
-	same_together(problem, &fast);
+	same_together(problem, 2 + (int)next(6), &fast);
 	return fast.found > 0;
 }
 
@@ -445,6 +445,46 @@ static void test_goals_of_the_slowest_find_the_same(void **state)
 		found += same_answer(&problem);
 	}
 	assert_true(found > problems / 2);
+}
+
+/* Goals near what the mean request of a shipped server has: some keep them with fewer
+ * requests, which a simulation finds, whatever other searchers found before. */
+static void test_goals_of_servers_by_any_number(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result alone;
+	static struct estimate e;
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list), servers = 0, found = 0;
+
+	(void)state;
+	seed = 25;
+	for (int i = 0; i < count; i++) {
+		struct serving_plan *v = &problem.base.plan.serving;
+		struct error error = { "" };
+
+		memset(&problem, 0, sizeof problem);
+		if (!scenario_read(&problem.base, list[i].name, NULL, &error))
+			fail_msg("%s", error.text);
+		if (problem.base.plan.mode != MODE_INFERENCE ||
+		    servers++ >= some_of(60))
+			continue;
+		scenario_estimate(&problem.base, &e);
+		v->goal_percentile = GOAL_P99;
+		v->length_spread = 0.25 * (double)next(4);
+		v->goal_ttft_seconds =
+			e.serving.ttft_seconds * (0.5 + 0.25 * (double)next(9));
+		v->goal_tpot_seconds =
+			e.serving.tpot_seconds * (0.8 + 0.1 * (double)next(7));
+		problem.top = 1 + (int)next(4);
+		planner_axes(&problem);
+		thin(&problem, 400);
+		solve(&problem, &alone);
+		for (int searchers = 1; searchers <= 8; searchers++)
+			same_together(&problem, searchers, &alone);
+		found += alone.found > 0 && alone.top[0].score < 1e8;
+	}
+	assert_true(found > servers / 2 || some_of(60) < 60);
 }
 
 /* The same of rates, of which some are kept by all servers, some by none: where that is
@@ -1204,6 +1244,7 @@ int main(void)
 		cmocka_unit_test(test_accelerators_larger_than_the_base_are_searched),
 		cmocka_unit_test(test_half_the_states_may_be_the_fewest),
 		cmocka_unit_test(test_goals_of_the_slowest_find_the_same),
+		cmocka_unit_test(test_goals_of_servers_by_any_number),
 		cmocka_unit_test(test_rates_of_the_slowest_find_the_same),
 		cmocka_unit_test(test_shipped_plans),
 		cmocka_unit_test(test_shipped_plans_have_ten_ideas),

@@ -317,6 +317,24 @@ static bool keeps(double requests)
 	return serve_tail_curve(&s, &point, 1, &out, 1) == 1 && out.meets;
 }
 
+/* Who asks for at least so many tokens a second learns what everybody learns, or that
+ * it is less. */
+static void asking_for_an_output_changes_nothing(const struct serving_estimate *mean,
+						 const struct serving_estimate *tail)
+{
+	for (int i = 1; i < 20; i++) {
+		double least = mean->goodput * 0.05 * (double)i;
+		struct serving_estimate asked = *mean;
+		bool less = tail->goodput < least;
+
+		serve_tail_goodput(&s, least, &asked);
+		server_same(&s, "goodput for who asks for an output", asked.goodput,
+			    less ? 0 : tail->goodput);
+		server_same(&s, "its requests", asked.goodput_concurrency,
+			    less ? 0 : tail->goodput_concurrency);
+	}
+}
+
 static void tails_keep_to_the_goals(void **state)
 {
 	int some = 0, none = 0, all = 0;
@@ -326,6 +344,7 @@ static void tails_keep_to_the_goals(void **state)
 	for (int i = 0; i < SERVERS / 2; i++) {
 		const struct serving_estimate *v = &now.serving;
 		struct serving_plan *plan = &s.plan.serving;
+		struct serving_estimate mean;
 		double high, found;
 		struct point p;
 
@@ -349,7 +368,9 @@ static void tails_keep_to_the_goals(void **state)
 		high = v->goodput_concurrency;
 		if (v->goodput <= 0)
 			continue;
+		mean = *v;
 		serve_tail_goodput(&s, 0, &now.serving);
+		asking_for_an_output_changes_nothing(&mean, v);
 		found = v->goodput_concurrency;
 		assert_true(found <= high);
 		some += found > 0 && found < high;

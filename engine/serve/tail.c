@@ -8,6 +8,7 @@
 
 enum { WAVES = 10, LEAST_WAVES = 3, MEMORY = 320 * 1024 };
 enum { MOST_USERS = TAIL_REQUESTS / LEAST_WAVES }; /* of a share */
+enum { HALVINGS = 6 };
 
 /* So many requests of each user of a share, as far as there is room; 0: too few. */
 static int requests_of(const struct scenario *s, double waves)
@@ -171,33 +172,67 @@ static double fewest_for(const struct serving_run *run, double high, double leas
 	return high;
 }
 
-/* The most requests up to `high` that keep the goals, to some percent; 0: none, or none
- * that gives more than `least`: who has too many late with as few as give that is not
- * tried with others. */
-static double most_kept(const struct serving_run *run, const struct scenario *s,
-			double high, double least)
-{
-	enum { HALVINGS = 6 };
-	double low = 1, most = tail_most_requests(run, s), fewest;
+/* The search for the most requests that keep the goals halves what is left, by the same
+ * steps whatever is wanted of it: who wants no output below `fewest` requests learns
+ * the same number, or that it is below. Those before which it goes on as if they kept
+ * the goals are tried only if it ends above. */
+struct halving {
+	const struct scenario *s;
+	double most;   /* no more of them keep the goals */
+	double fewest; /* that are of use */
+	double passed[HALVINGS + 1];
+	int passes;
+};
 
-	if (output_of(run, fmin(high, most)) < least)
-		return 0;
-	fewest = fewest_for(run, high, least);
-	if (!keeps(s, fewest))
-		return 0;
-	if (fewest >= high || (high <= most && keeps(s, high)))
-		return high;
-	for (int i = 0; i < HALVINGS; i++) {
+static bool halving_keeps(struct halving *h, double requests)
+{
+	if (requests > h->most)
+		return false;
+	if (requests >= h->fewest)
+		return keeps(h->s, requests);
+	h->passed[h->passes++] = requests;
+	return true;
+}
+
+/* The most that keep them up to `high`, which do not, as far as it is tried. */
+static double halve(struct halving *h, double high)
+{
+	double low = 1;
+
+	for (int i = 0; i < HALVINGS && high > h->fewest; i++) {
 		double middle = between(low, high);
 
 		if (middle <= low || middle >= high)
 			break;
-		if (middle <= fewest || (middle <= most && keeps(s, middle)))
+		if (halving_keeps(h, middle))
 			low = middle;
 		else
 			high = middle;
 	}
-	return fmax(low, fewest);
+	return low;
+}
+
+/* The most requests up to `high` that keep the goals, to some percent; 0: none, or none
+ * that gives more than `least`. */
+static double most_kept(const struct serving_run *run, const struct scenario *s,
+			double high, double least)
+{
+	struct halving h = { .s = s, .most = tail_most_requests(run, s) };
+	double found = high;
+
+	if (output_of(run, fmin(high, h.most)) < least)
+		return 0;
+	h.fewest = fewest_for(run, high, least);
+	if (!halving_keeps(&h, 1))
+		return 0;
+	if (high > 1 && !halving_keeps(&h, high))
+		found = halve(&h, high);
+	if (found < h.fewest)
+		return 0;
+	while (h.passes > 0)
+		if (!keeps(s, h.passed[--h.passes]))
+			return 0;
+	return found;
 }
 
 bool serve_tail_decides(const struct scenario *s)
