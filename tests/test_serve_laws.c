@@ -127,6 +127,48 @@ static void nobody_waits_for_more_than_the_others(void **state)
 	assert_true(few > servers() / 8);
 }
 
+/* A batch has whole prompts: where some have two and others one, their first tokens
+ * come between those of the two, and no later than prompts one after the other. */
+static void no_batch_has_a_part_of_a_prompt(void **state)
+{
+	int parts = 0;
+
+	(void)state;
+	seed = 17;
+	for (int i = 0; i < servers() / 4; i++) {
+		const struct serving_estimate *v = &now.serving;
+		double fewer, more, share, copies, expected;
+		struct scenario s, whole;
+
+		server_random(&s, &now);
+		s.plan.serving.batching = BATCHING_STATIC;
+		s.plan.serving.disaggregated = false;
+		s.plan.serving.host_kv_bytes = 0;
+		s.plan.serving.request_rate = 0.01 * (double)(1 << next(12));
+		serve_estimate(&s, &now);
+		if (!now.feasible || !(v->waiting <= 0) || v->room_seconds > 0)
+			continue;
+		copies = v->engines * (double)s.plan.serving.dp_attention;
+		share = v->concurrency / copies;
+		if (share <= 1 || share + 1 > v->max_concurrency / copies)
+			continue;
+		whole = s;
+		whole.plan.serving.request_rate = 0;
+		whole.plan.serving.concurrency = (int64_t)(floor(share) * copies);
+		serve_estimate(&whole, &before);
+		fewer = before.serving.ttft_seconds;
+		whole.plan.serving.concurrency += (int64_t)copies;
+		serve_estimate(&whole, &before);
+		more = before.serving.ttft_seconds;
+		expected = fewer + (more - fewer) * (share - floor(share));
+		expected *= v->stretch;
+		if (fabs(v->ttft_seconds - expected) > 1e-6 * expected)
+			fail_at(&s, "TTFT of a batch", v->ttft_seconds, expected);
+		parts += share - floor(share) > 0.1;
+	}
+	assert_true(parts > servers() / 40);
+}
+
 /* Little 1961: every request is somewhere, before, in or between the pools. */
 static void every_request_is_somewhere(void **state)
 {
@@ -511,6 +553,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_token_is_faster_than_a_pass),
 		cmocka_unit_test(nobody_waits_for_more_than_the_others),
+		cmocka_unit_test(no_batch_has_a_part_of_a_prompt),
 		cmocka_unit_test(every_request_is_somewhere),
 		cmocka_unit_test(no_server_gives_more_than_its_ceiling),
 		cmocka_unit_test(a_full_cache_is_within_the_gpu),

@@ -45,20 +45,31 @@ static void decoding(const struct work *w, const struct server *server, double r
 	out->tpot_seconds = out->step_seconds / w->accepted;
 }
 
-/* All prompts first, then all outputs together. */
+/* Passes over so many prompts. A collective may change to a faster algorithm for more
+ * of them. */
+static double prompts_of_batch(const struct work *w, const struct server *server,
+			       double count, double alone)
+{
+	return fmax(work_prompts(w, server, count).pass, alone);
+}
+
+/* All prompts first, then all outputs together. Of c in the mean some batches have one
+ * more than others, none has a part of one. */
 static void static_batch(const struct work *w, const struct server *server, double c,
 			 struct point *out)
 {
-	struct timing all = work_prompts(w, server, c);
+	double fewer = floor(c), alone = out->prefill_seconds;
+	double all = prompts_of_batch(w, server, fewer, alone);
 
-	/* a collective may change to a faster algorithm for more */
-	all.pass = fmax(all.pass, out->prefill_seconds);
-	out->ttft_seconds = all.pass;
+	if (c > fewer)
+		all += (c - fewer) *
+		       (prompts_of_batch(w, server, fewer + 1, alone) - all);
+	out->ttft_seconds = all;
 	out->ahead = c - 1;
 	if (c > 1)
-		out->served_seconds = (all.pass - out->prefill_seconds) / (c - 1);
+		out->served_seconds = (all - out->prefill_seconds) / (c - 1);
 	out->added_seconds = out->served_seconds;
-	out->carrying_seconds = all.pass / c;
+	out->carrying_seconds = all / c;
 }
 
 /* While a request takes its output, the prompts of the others pass once. */

@@ -609,9 +609,15 @@ static void continuous(const struct loop *l, double all, double c, struct point 
 
 static void static_batch(const struct loop *l, double c, struct point *p)
 {
-	struct span all = run_prompts_of(l, c, 0);
+	/* of all batches, that many have one more than the others */
+	double larger = fmod(c, 1), all;
 
-	p->ttft_seconds = fmax(all.whole, p->prefill_seconds);
+	all = fmax(p->prefill_seconds, run_prompts_of(l, c - larger, 0).whole);
+	if (larger > 0)
+		all = (1 - larger) * all +
+		      larger * fmax(p->prefill_seconds,
+				    run_prompts_of(l, c - larger + 1, 0).whole);
+	p->ttft_seconds = all;
 	p->ahead = c - 1;
 	p->served_seconds =
 		c > 1 ? (p->ttft_seconds - p->prefill_seconds) / (c - 1) : 0;
