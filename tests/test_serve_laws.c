@@ -93,6 +93,19 @@ static double met(const struct scenario *s)
 	return 1 + 2 * fmax(1, v->arrival_scv) * now.serving.concurrency / servers;
 }
 
+/* What decodes beside the passes of a prompt, where the prompts of all have more of
+ * them than an output has: each carries those that decode, too. */
+static double beside_prompts(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double passes = (double)v->prompt_len / now.serving.budget_tokens;
+
+	if (v->disaggregated || v->batching == BATCHING_STATIC || !v->chunked_prefill ||
+	    each(s) * passes * now.serving.gain < (double)v->output_len)
+		return 0;
+	return passes * now.serving.decode_seconds;
+}
+
 /* Nobody waits for more than the others: C prompts and a pass, where there is room for
  * all. A batch of prompts may be too large for the quickest
  * all-reduce, which each alone is not. */
@@ -113,8 +126,9 @@ static void nobody_waits_for_more_than_the_others(void **state)
 		/* between two pools for half a pass in the mean, and the one that gives
 		 * the first token */
 		begin = (s.plan.serving.disaggregated ? 1.5 : 1) * v->decode_seconds;
-		most = met(&s) * v->prefill_seconds + v->transfer_seconds + begin +
-		       v->contended_seconds + v->load_seconds + v->received_seconds;
+		most = met(&s) * (v->prefill_seconds + beside_prompts(&s)) +
+		       v->transfer_seconds + begin + v->contended_seconds +
+		       v->load_seconds + v->received_seconds;
 		few += each(&s) < 8;
 		/* the approximate analysis of waits is off by up to a tenth where few
 		 * micro-batches go round in a pipeline */

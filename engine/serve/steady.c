@@ -87,8 +87,7 @@ static double micro_batches(const struct server *server, double c)
 	return fmin(server->context.shape.pp, fmax(1, c));
 }
 
-/* Whom a request finds in a copy with c, where it runs any, and `requests` in the mean.
- */
+/* Whom a request finds in a copy with c, where it runs any; `requests` in the mean. */
 static double others(const struct work *w, double c, double requests)
 {
 	return w->closed ? c - 1 : requests;
@@ -112,32 +111,63 @@ static struct prompts carried(const struct work *w, const struct server *server,
 	return p;
 }
 
-/* What a prompt of another request adds to the time of the server. */
-static void add_prompts(const struct work *w, const struct server *server, double c,
-			double n, struct point *out)
-{
-	struct prompts p = carried(w, server, c, n, out->step_seconds);
-	struct timing with = work_pass(w, server, p.requests, p.tokens), without;
-	double steps = w->output / w->accepted, rounds, longer;
-	double replaced = work_mixes(w) ? fmin(p.passes, p.slots) : 0;
-	struct passes passes;
+/* Where a closed loop has more passes with prompts than its requests have to decode,
+ * who decodes has prompts in each: the others are time of who waits for his. So much of
+ * what each prompt adds to the time of the server, and of its rounds. */
+struct beyond {
+	double served, rounds;
+};
 
-	without = work_pass(w, server, c, 0);
+static struct beyond beyond_decoding(const struct work *w, const struct prompts *p,
+				     double n, const struct point *at,
+				     struct timing without)
+{
+	struct beyond b = { 0, 0 };
+
+	if (!work_mixes(w) || !w->closed || p->passes <= p->slots)
+		return b;
+	b.served = (p->passes - p->slots) * without.stage / n;
+	b.rounds = (p->rounds - w->output / w->accepted) * at->step_seconds / n;
+	return b;
+}
+
+/* What a prompt of another request adds to the time of the rounds of a pipeline. */
+static double added_to_rounds(const struct work *w, const struct server *server,
+			      const struct prompts *p, struct timing with,
+			      struct timing without, const struct point *at)
+{
+	double steps = w->output / w->accepted, longer, rounds;
+	struct passes passes = { p->passes, p->turns, fmax(1, w->prompt / p->tokens) };
+
+	rounds = w->begins ? waves_rounds(w, &passes, p->rounds)
+			   : rounds_with_prompts(&passes, p->rounds);
+	longer = work_round(server, with, p->passes / rounds, without) -
+		 work_round(server, without, 0, without);
+	return fmax(0, (p->rounds - steps) * at->step_seconds + rounds * longer);
+}
+
+/* What a prompt of another request adds to the time of the server; returns how much of
+ * it delays nobody who decodes. */
+static double add_prompts(const struct work *w, const struct server *server,
+			  const struct prompts *p, double n, struct point *out)
+{
+	struct timing with = work_pass(w, server, p->requests, p->tokens), without;
+	double replaced = work_mixes(w) ? fmin(p->passes, p->slots) : 0;
+	struct beyond beyond;
+
+	without = work_pass(w, server, out->decoding, 0);
+	beyond = beyond_decoding(w, p, n, out, without);
 	out->mixed_seconds =
 		work_mixes(w) ? with.pass : out->decode_seconds + with.stage;
-	out->carrying_seconds = p.passes * with.stage / n;
+	out->carrying_seconds = p->passes * with.stage / n;
 	out->served_seconds =
-		fmax(0, p.passes * with.stage - replaced * without.stage) / n;
-	out->added_seconds = out->served_seconds;
-	if (p.turns <= 1)
-		return;
-	passes = (struct passes){ p.passes, p.turns, fmax(1, w->prompt / p.tokens) };
-	rounds = w->begins ? waves_rounds(w, &passes, p.rounds)
-			   : rounds_with_prompts(&passes, p.rounds);
-	longer = work_round(server, with, p.passes / rounds, without) -
-		 work_round(server, without, 0, without);
-	out->added_seconds =
-		fmax(0, (p.rounds - steps) * out->step_seconds + rounds * longer) / n;
+		fmax(0, p->passes * with.stage - replaced * without.stage) / n;
+	out->added_seconds = fmax(0, out->served_seconds - beyond.served);
+	if (p->turns > 1)
+		out->added_seconds =
+			fmax(0, added_to_rounds(w, server, p, with, without, out) / n -
+					beyond.rounds);
+	return beyond.served;
 }
 
 /* Who shares a pass with others' prompts has the first token when all of them have left
@@ -169,18 +199,20 @@ static double most_behind(const struct work *w, const struct server *server, dou
 	return p.slots * (w->output - 1) / w->output * p.tokens / w->prompt;
 }
 
-/* Who stands before a request that others follow in a closed loop, and who behind. */
+/* Who stands before a request that others follow in a closed loop, and who behind. What
+ * delays nobody who decodes is time of those that wait. */
 static void others_of_loop(const struct work *w, const struct server *server, double n,
-			   double own, struct point *out)
+			   double own, double beyond, struct point *out)
 {
-	double c = n + 1;
+	double c = n + 1, cycle = own + n * (out->added_seconds + beyond);
 
 	out->ahead = n * fmin(1, work_bunching(w) * out->served_seconds / own);
-	if (n > 0 && out->added_seconds > 0)
-		out->ahead =
-			waves_ahead(w, server, c, out, own + n * out->added_seconds);
+	if (n > 0 && out->added_seconds + beyond > 0)
+		out->ahead = waves_ahead(w, server, c, out, cycle);
 	out->ahead = fmax(out->ahead, n - most_behind(w, server, c));
 	out->behind = n - out->ahead;
+	if (beyond > 0)
+		out->served_seconds += beyond * (n / out->ahead - 1);
 }
 
 /* Of the passes that carry prompts, those that stand in place of decode passes. */
@@ -195,33 +227,38 @@ static double riding(const struct work *w, const struct server *server, double c
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
-	double steps = w->output / w->accepted, own, begin, runs;
-	double n = others(w, c, out->requests), company = 1;
-	double decoding = steps * out->step_seconds * (w->output - 1) / w->output;
+	double steps = w->output / w->accepted, own, begin, runs, steady;
+	double n = others(w, c, out->requests), company = 1, beyond = 0;
 	bool closed = w->closed;
+	struct prompts p;
 
 	out->met = n;
 	out->carrying_seconds = out->prefill_seconds;
-	if (n > 0)
-		add_prompts(w, server, c, n, out);
+	if (n > 0) {
+		p = carried(w, server, c, n, out->step_seconds);
+		if (closed && work_mixes(w) && p.passes > p.slots)
+			decoding(w, server, fmax(1, p.requests), out);
+		beyond = add_prompts(w, server, &p, n, out);
+	}
+	steady = steps * out->step_seconds * (w->output - 1) / w->output;
 	/* Where others run, a request waits for the pass under way: half of one, or,
 	 * as it is prepared while the pass after its user's last one runs, a whole; of
 	 * a pipeline, that of the micro-batch that is scheduled next. */
 	begin = out->step_seconds / micro_batches(server, c) * (closed ? 1 : 0.5);
-	runs = fmin(1, closed ? n : n * decoding / (out->prefill_seconds + decoding));
+	runs = fmin(1, closed ? n : n * steady / (out->prefill_seconds + steady));
 	out->begin_seconds =
 		runs * (begin + out->decode_seconds * work_held(w, server, c, steps));
-	own = out->prefill_seconds + out->begin_seconds + decoding;
+	own = out->prefill_seconds + out->begin_seconds + steady;
 	if (!closed)
 		company = arrivals_meet(w, server,
-					&(struct arrivals){ n, decoding, runs * begin,
+					&(struct arrivals){ n, steady, runs * begin,
 							    riding(w, server, c, n) },
 					out);
 	else if (n > 0 && out->served_seconds > 0)
 		company = waves_company(w, server, c, micro_batches(server, c), out);
 	out->company_seconds = beside_company(w, server, company);
 	if (closed)
-		others_of_loop(w, server, n, own, out);
+		others_of_loop(w, server, n, own, beyond, out);
 	out->tpot_seconds = out->step_seconds / w->accepted +
 			    out->behind * out->added_seconds / fmax(1, w->output - 1);
 	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +
@@ -445,7 +482,9 @@ double steady_mixed(const struct server *server, const struct point *at,
 	work_of(server->context.scenario, &w);
 	if (at->met <= 0)
 		return 0;
-	p = carried(&w, server, at->decoding, at->met, at->step_seconds);
+	/* of a loop not all decode */
+	p = carried(&w, server, w.closed ? at->met + 1 : at->decoding, at->met,
+		    at->step_seconds);
 	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }

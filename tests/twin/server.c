@@ -345,19 +345,39 @@ static double delay_in_pipeline(const struct loop *l, const struct riding *r,
 	return fmax(0, carry * more + (r->rounds - r->steps) * p->step_seconds);
 }
 
-static void others_prompts(const struct loop *l, double c, double met, struct point *p)
+/* A pass over so many, and until each of them has the next. */
+static void decode(const struct loop *l, double requests, struct point *p)
+{
+	struct span step = pass_over(l, l->decode, requests, 0, 0);
+
+	p->decoding = requests;
+	p->decode_seconds = step.whole * (1 + l->drafting);
+	/* a request comes again once all micro-batches have been through */
+	step.stage *= fmin(requests, l->decode->context.shape.pp);
+	p->step_seconds = fmax(step.whole, step.stage) * (1 + l->drafting);
+}
+
+/* Returns the seconds of each prompt in which nobody who met it decodes: there are more
+ * passes with prompts than those of a request in a closed loop, so that it has one in
+ * each, and those that are over pass while it waits. */
+static double others_prompts(const struct loop *l, double c, double met,
+			     struct point *p)
 {
 	struct span with, without;
 	struct riding r;
-	double beside = 0;
+	double beside = 0, over = 0;
 
 	ride(l, c, met, p->step_seconds, &r);
+	if (r.mixes && l->closed && r.passes > r.slots)
+		decode(l, fmin(c, fmax(1, c * r.slots / r.passes)), p);
 	if (r.mixes)
 		beside = r.passes > fmax(1, r.slots) ? c * r.slots / r.passes
 			 : r.passes < 1              ? fmin(c, c * r.slots)
 						     : fmin(c, c * r.slots / r.passes);
 	with = pass_over(l, l->decode, beside, r.each, 0);
-	without = pass_over(l, l->decode, c, 0, 0);
+	without = pass_over(l, l->decode, p->decoding, 0, 0);
+	if (r.mixes && l->closed && r.passes > r.slots)
+		over = (r.passes - r.slots) * without.stage / met;
 	p->mixed_seconds = r.mixes ? with.whole : p->decode_seconds + with.stage;
 	p->carrying_seconds = r.passes * with.stage / met;
 	/* in place of a decode pass, or beside it */
@@ -365,9 +385,14 @@ static void others_prompts(const struct loop *l, double c, double met, struct po
 	if (r.mixes)
 		p->served_seconds -= fmin(r.passes, r.slots) * without.stage;
 	p->served_seconds = fmax(0, p->served_seconds / met);
-	p->added_seconds = p->served_seconds;
-	if (r.turns > 1)
-		p->added_seconds = delay_in_pipeline(l, &r, with, without, p) / met;
+	p->added_seconds = fmax(0, p->served_seconds - over);
+	if (r.turns > 1) {
+		p->added_seconds = delay_in_pipeline(l, &r, with, without, p);
+		if (over > 0)
+			p->added_seconds -= (r.rounds - r.steps) * p->step_seconds;
+		p->added_seconds = fmax(0, p->added_seconds / met);
+	}
+	return over;
 }
 
 /* The first token comes when all prompts of its pass have left the last stage. */
@@ -563,33 +588,44 @@ static void meet_arrivals(const struct loop *l, double c, struct arrival *a,
 }
 
 /* c requests follow each other. */
-static void meet_loop(const struct loop *l, double c, double own, struct point *p)
+static void meet_loop(const struct loop *l, double c, double own, double over,
+		      struct point *p)
 {
-	p->ahead = fmin(c - 1, bunching(l) * (c - 1) * p->served_seconds / own);
-	if ((c - 1) * p->added_seconds > 0)
-		p->ahead = ahead_in_waves(l, c, own + (c - 1) * p->added_seconds, p);
-	p->ahead = fmax(p->ahead, c - 1 - most_behind(l, c));
-	p->behind = c - 1 - p->ahead;
+	double others = c - 1;
+
+	p->ahead = fmin(others, bunching(l) * others * p->served_seconds / own);
+	if (others * (p->added_seconds + over) > 0)
+		p->ahead = ahead_in_waves(
+			l, c, own + others * p->added_seconds + others * over, p);
+	p->ahead = fmax(p->ahead, others - most_behind(l, c));
+	p->behind = others - p->ahead;
+	/* what delays nobody behind is waited for before */
+	if (over > 0)
+		p->served_seconds = p->served_seconds - over + others * over / p->ahead;
 }
 
 static void continuous(const struct loop *l, double all, double c, struct point *p)
 {
 	double steps = l->output / l->gain, stages = l->decode->context.shape.pp;
 	double turns = c < stages ? c : stages, next, met = c - 1, running = c - 1;
-	double decoding = (l->output - 1) * p->step_seconds / l->gain;
+	double decoding, over = 0;
 
-	if (!l->closed) {
+	if (!l->closed)
 		met = p->requests;
-		running = met * decoding / (p->prefill_seconds + decoding);
-	}
 	if (met > 0)
-		others_prompts(l, c, met, p);
+		over = others_prompts(l, c, met, p);
+	decoding = (l->output - 1) * p->step_seconds / l->gain;
+	if (!l->closed)
+		running = met * decoding / (p->prefill_seconds + decoding);
 	/* the micro-batch that is scheduled next */
 	next = p->step_seconds / turns * (l->closed ? 1 : 0.5);
 	p->begin_seconds = passes_held(l, c, steps) * p->decode_seconds + next;
 	p->begin_seconds *= fmin(1, running);
 	if (l->closed)
-		meet_loop(l, c, p->prefill_seconds + p->begin_seconds + decoding, p);
+		p->company_seconds = with_company(l, c, p);
+	if (l->closed)
+		meet_loop(l, c, p->prefill_seconds + p->begin_seconds + decoding, over,
+			  p);
 	else
 		meet_arrivals(l, c,
 			      &(struct arrival){ .mean = met,
@@ -600,8 +636,6 @@ static void continuous(const struct loop *l, double all, double c, struct point 
 	if (l->output > 1)
 		p->tpot_seconds +=
 			p->behind * p->added_seconds / fmax(1, l->output - 1);
-	if (l->closed)
-		p->company_seconds = with_company(l, c, p);
 	p->ttft_seconds = p->prefill_seconds + p->begin_seconds + p->company_seconds +
 			  p->ahead * p->served_seconds;
 	receive(l, all, 1, p);
@@ -986,18 +1020,13 @@ void twin_point(const struct serving_run *run, double requests, double decoding,
 		struct point *p)
 {
 	double c = requests > 1 ? requests : 1, all;
-	struct span prompt, step;
+	struct span prompt;
 	struct loop l;
 
 	open_loop(run, &l);
-	*p = (struct point){ .requests = requests, .decoding = decoding };
-	step = pass_over(&l, l.decode, decoding, 0, 0);
-	p->decode_seconds = step.whole * (1 + l.drafting);
+	*p = (struct point){ .requests = requests, .gain = l.gain };
+	decode(&l, decoding, p);
 	p->mixed_seconds = p->decode_seconds;
-	p->gain = l.gain;
-	/* a request comes again once all micro-batches have been through */
-	step.stage *= fmin(decoding, l.decode->context.shape.pp);
-	p->step_seconds = fmax(step.whole, step.stage) * (1 + l.drafting);
 	prompt = run_prompts_of(&l, 1, l.apart ? 1 : 0);
 	p->prefill_seconds = prompt.whole;
 	p->carrying_seconds = l.apart ? prompt.stage : prompt.whole;
