@@ -72,6 +72,7 @@ static const struct field fields[] = {
 	{ "serving.expects", FIELD_NUMBER, S(serving.expects), 0, NULL },
 	{ "serving.expects_least", FIELD_NUMBER, S(serving.expects_least), 0, NULL },
 	{ "serving.expects_ahead", FIELD_NUMBER, S(serving.expects_ahead), 0, NULL },
+	{ "serving.expects_most", FIELD_NUMBER, S(serving.expects_most), 0, NULL },
 	{ "serving.expects_passes", FIELD_COUNT, S(serving.expects_passes), 0, NULL },
 	{ "serving.max_requests", FIELD_COUNT, S(serving.max_requests), 0, NULL },
 	{ "serving.max_batched_tokens", FIELD_COUNT, S(serving.max_batched_tokens), 0,

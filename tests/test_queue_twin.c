@@ -52,6 +52,7 @@ static void draw_pool(struct queue_pool *pool, double *pace)
 	pool->lanes = next(3) ? 0 : 1 + (int)next(4);
 	/* of most, by what was drawn for other things */
 	pool->retracts = !pool->reserves && (int)pool->fill % 4 > 0;
+	pool->expects_most = (int)pool->fill % 5 > 2 ? 0 : 3 * fmod(pool->fill, 9);
 	if (!pool->retracts)
 		return;
 	pool->expects = 0.1 * (int)fmod(pool->fill, 11);

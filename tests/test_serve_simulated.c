@@ -51,6 +51,7 @@ static void draw(void)
 		s.stack.serving.expects_least = 0.06;
 		s.stack.serving.expects_passes = next(2) ? 0 : 40;
 		s.stack.serving.expects_ahead = 5;
+		s.stack.serving.expects_most = next(2) ? 0 : 30;
 		serve_estimate(&s, &now);
 		if (now.feasible && next(4) == 0) {
 			v->request_rate = now.serving.requests_per_second * 0.6;
@@ -133,6 +134,7 @@ static void set_pool(struct queue_pool *pool, struct pass_table *table,
 		.most_requests = (int)server_request_limit(&s),
 		.reserves = s.stack.serving.reserves,
 		.expects = s.stack.serving.expects,
+		.expects_most = s.stack.serving.expects_most,
 		.retracts = s.stack.serving.expects_passes > 0,
 		.look_interval = (int)v->receive_interval,
 		.prompt_wait = (int)v->batch_wait,

@@ -137,6 +137,7 @@ struct serving_stack {
 	 * those that are left have written, and so many tokens more, is expected once
 	 * somebody has lost his cache; 0 passes: it stays */
 	double expects_least, expects_ahead;
+	double expects_most; /* tokens of one output, however long; 0 = all */
 	int64_t expects_passes;
 	int64_t max_requests, max_batched_tokens;
 	/* The same on GPUs with less memory than that, or of that name; 0 = as above */

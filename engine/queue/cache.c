@@ -18,17 +18,38 @@ double cache_taken(const struct station *at, const struct request *r)
 	return own + (at->pool->reserves ? r->output : 1);
 }
 
+double cache_expected(const struct station *at, double tokens)
+{
+	return at->pool->expects_most > 0 ? fmin(tokens, at->pool->expects_most)
+					  : tokens;
+}
+
+/* Tokens that those that decode have still to write, of each as many as are expected:
+ * where none writes more than that, all of them together. */
+static double decodes_to_come(const struct station *at)
+{
+	double gain = at->pool->gain, sum = 0;
+
+	if (at->pool->expects_most <= 0 || at->longest <= at->pool->expects_most)
+		return (double)(at->finishes -
+				(int64_t)at->running.count * at->passes) *
+		       gain;
+	for (int i = 0; i < at->heap_count; i++)
+		sum += cache_expected(at,
+				      (double)(at->heap[i].finish - at->passes) * gain);
+	return sum;
+}
+
 /* Tokens that it and all inside have still to write, as far as they have to fit. */
 static double to_come(const struct station *at, const struct request *r)
 {
-	double passes =
-		(double)(at->finishes - (int64_t)at->running.count * at->passes);
-	double decode = passes * at->pool->gain;
+	double decode = decodes_to_come(at), own = r->output;
 
-	if (at->pool->retracts)
-		return at->expects * decode + at->unwritten + r->output -
-		       (r->first < 0 ? 0 : r->output - r->left * at->pool->gain);
-	return at->expects * (decode + at->unwritten + r->output);
+	if (!at->pool->retracts)
+		return at->expects * (decode + at->unwritten + cache_expected(at, own));
+	if (r->first >= 0)
+		own = r->left * at->pool->gain;
+	return at->expects * decode + at->unwritten + cache_expected(at, own);
 }
 
 bool cache_has_room(const struct station *at, const struct request *r)

@@ -109,6 +109,7 @@ struct queue_pool {
 	 * they write; in an empty server it is what it was. */
 	bool retracts;
 	double expects_least, expects_falls, expects_ahead;
+	double expects_most; /* of one output to come, no more; 0 = all of it */
 	/* Where others decode: passes between two looks for requests (0 and 1: each
 	 * time), and how many of them prompts wait at most until a pass has `fill`
 	 * tokens. */

@@ -48,7 +48,8 @@ struct station {
 	/* of those that decode, the passes that end them; of those that fill, outputs
 	 */
 	int64_t finishes;
-	double unwritten;
+	double unwritten; /* as much of them as is expected */
+	int32_t longest;  /* output that was let in so far */
 	double expects;   /* the share of outputs to come that has to fit */
 	bool full;        /* who waits had no room, and nobody has ended since */
 	bool lost;        /* some lost their cache before the passes under way */
@@ -112,6 +113,8 @@ double station_cached(const struct station *station, const struct request *reque
 /* Of the cache, when it is let in. */
 double cache_taken(const struct station *station, const struct request *request);
 bool cache_has_room(const struct station *station, const struct request *request);
+/* So many tokens that a request may still write, as far as they are expected. */
+double cache_expected(const struct station *station, double tokens);
 /* What it has written since it began to decode, where that was not set aside. */
 double cache_grown(const struct station *station, const struct request *request);
 /* For what everybody writes in a pass: true if somebody lost his for it. */

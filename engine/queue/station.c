@@ -45,7 +45,7 @@ static void begin_those_out(struct station *at, struct simulation *s, double now
 		int32_t who = at->leaving.first;
 
 		line_drop(&at->leaving, s->request, who);
-		at->unwritten -= s->request[who].output;
+		at->unwritten -= cache_expected(at, s->request[who].output);
 		begin_decoding(at, s, who);
 	}
 }
@@ -120,9 +120,11 @@ static void let_in(struct station *at, struct simulation *s)
 	at->seen--;
 	r->held = cache_taken(at, r);
 	at->used += r->held;
+	if (r->output > at->longest)
+		at->longest = r->output;
 	if (r->fill > 0) {
 		line_add(&at->filling, s->request, who);
-		at->unwritten += r->output;
+		at->unwritten += cache_expected(at, r->output);
 	} else {
 		begin_decoding(at, s, who);
 	}
@@ -336,7 +338,7 @@ static void end_prompt(struct station *at, struct simulation *s, int32_t who)
 
 	line_drop(&at->filling, s->request, who);
 	if (at->hands_over) {
-		at->unwritten -= r->output;
+		at->unwritten -= cache_expected(at, r->output);
 		leave(at, s, who, false);
 		return;
 	}
@@ -354,7 +356,7 @@ static void end_prompt(struct station *at, struct simulation *s, int32_t who)
 		line_add(&at->leaving, s->request, who);
 		return;
 	}
-	at->unwritten -= r->output;
+	at->unwritten -= cache_expected(at, r->output);
 	leave(at, s, who, false);
 }
 

@@ -57,6 +57,7 @@ static void set_expected(struct queue_pool *pool, const struct serving_stack *st
 	double passes = (double)stack->expects_passes;
 
 	pool->expects = stack->expects;
+	pool->expects_most = stack->expects_most;
 	pool->retracts = passes > 0;
 	if (passes <= 0)
 		return;

@@ -96,6 +96,14 @@ static double used(const struct room *r, int desk)
 	return sum;
 }
 
+/* Of one output. */
+static double at_most(const struct queue_pool *pool, double tokens)
+{
+	return pool->expects_most > 0 && tokens > pool->expects_most
+		       ? pool->expects_most
+		       : tokens;
+}
+
 /* Tokens that those inside have still to write, those that fill all of theirs. */
 static double to_come(const struct room *r, int desk)
 {
@@ -105,9 +113,10 @@ static double to_come(const struct room *r, int desk)
 		const struct guest *g = &r->guest[i];
 
 		if (g->desk == desk && (g->place == FILLING || g->place == LEAVING))
-			sum += g->output;
+			sum += at_most(r->desk[desk].pool, g->output);
 		if (g->desk == desk && g->place == RUNNING)
-			sum += g->passes * r->desk[desk].pool->gain;
+			sum += at_most(r->desk[desk].pool,
+				       g->passes * r->desk[desk].pool->gain);
 	}
 	return sum;
 }
@@ -124,18 +133,19 @@ static double needs(const struct desk *d, const struct guest *g)
  * what the others will, and of what it has not written itself. */
 static double expected(const struct room *r, int desk, const struct guest *g)
 {
-	double sum = g->output - (g->first < 0 ? 0 : g->written);
+	const struct queue_pool *pool = r->desk[desk].pool;
+	double sum = at_most(pool, g->output - (g->first < 0 ? 0 : g->written));
 
 	for (int i = 0; i < r->load->requests; i++) {
 		const struct guest *other = &r->guest[i];
-		double passes = other->passes * r->desk[desk].pool->gain;
 
 		if (other->desk != desk)
 			continue;
 		if (other->place == RUNNING)
-			sum += r->desk[desk].expects * passes;
+			sum += r->desk[desk].expects *
+			       at_most(pool, other->passes * pool->gain);
 		if (other->place == FILLING || other->place == LEAVING)
-			sum += other->output;
+			sum += at_most(pool, other->output);
 	}
 	return sum;
 }
@@ -145,7 +155,7 @@ static bool may_enter(struct room *r, int desk, const struct guest *g)
 	const struct queue_pool *pool = r->desk[desk].pool;
 	int inside = count(r, desk, FILLING) + count(r, desk, LEAVING) +
 		     count(r, desk, RUNNING);
-	double still = pool->expects * (to_come(r, desk) + g->output);
+	double still = pool->expects * (to_come(r, desk) + at_most(pool, g->output));
 
 	if (pool->retracts)
 		still = expected(r, desk, g);
