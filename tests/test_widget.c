@@ -63,6 +63,45 @@ static void test_a_leading_fraction_is_reversed(void **state)
 	canvas_free(&c);
 }
 
+/* Where bars end at whole columns a cell shows what it has most of: a span that is too
+ * short to be seen does not stand out because it crosses the middle of a cell. */
+static void test_a_coarse_bar_shows_what_is_most(void **state)
+{
+	struct canvas c = board(4, 1, GLYPHS_FULL, true);
+	const struct span span[] = { { 0, 1.4, ROLE_FORWARD, NULL },
+				     { 1.4, 1.6, ROLE_TRANSFER, NULL },
+				     { 1.6, 4, ROLE_BACKWARD, NULL } };
+
+	(void)state;
+	c.coarse = true;
+	widget_spans(&c, (struct rect){ 0, 0, 4, 1 }, span, 3, 0, 4);
+	assert_screen(&c, "████\n");
+	for (int x = 0; x < 4; x++) {
+		assert_int_equal(c.cell[x].fore, x < 2 ? ROLE_FORWARD : ROLE_BACKWARD);
+		assert_int_equal(c.cell[x].back, ROLE_DEFAULT);
+	}
+	canvas_free(&c);
+}
+
+/* Where time is left out nothing is owed to the columns before: a thousandth that is
+ * sent after each item shows nowhere. */
+static void test_a_lane_without_shares_has_no_specks(void **state)
+{
+	enum { ITEMS = 30 };
+	struct span span[2 * ITEMS];
+	struct canvas c = board(45, 1, GLYPHS_FULL, true);
+
+	(void)state;
+	for (int i = 0; i < ITEMS; i++) {
+		span[2 * i] = (struct span){ i, i + 0.9, ROLE_FORWARD, NULL };
+		span[2 * i + 1] = (struct span){ i + 0.9, i + 1, ROLE_TRANSFER, NULL };
+	}
+	widget_lane(&c, (struct rect){ 0, 0, 45, 1 }, span, 2 * ITEMS, 0, ITEMS, false);
+	for (int x = 0; x < 45; x++)
+		assert_int_equal(c.cell[x].fore, ROLE_FORWARD);
+	canvas_free(&c);
+}
+
 /* Ten parts of a tenth fill any width exactly: ends are rounded, not lengths. */
 static void test_ends_never_drift(void **state)
 {
@@ -161,7 +200,7 @@ static void test_a_dense_lane_keeps_shares(void **state)
 	for (int i = 0; i < TASKS; i++)
 		span[i] = (struct span){ i, i + (i % 3 ? 1.0 : 0.7),
 					 i % 3 ? ROLE_BACKWARD : ROLE_FORWARD, NULL };
-	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 0, TASKS);
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 0, TASKS, true);
 	assert_in_range(count_roles(&c, ROLE_FORWARD), 9, 10);   /* 0.7 / 3 */
 	assert_in_range(count_roles(&c, ROLE_BACKWARD), 26, 27); /* 2 / 3 */
 	assert_in_range(count_roles(&c, ROLE_PAUSE), 4, 4);      /* 0.3 / 3 */
@@ -169,16 +208,17 @@ static void test_a_dense_lane_keeps_shares(void **state)
 	/* the first half is forwards, the last quarter is empty */
 	for (int i = 0; i < TASKS; i++)
 		span[i].role = i < TASKS / 2 ? ROLE_FORWARD : ROLE_BACKWARD;
-	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS * 3 / 4, 0, TASKS);
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS * 3 / 4, 0, TASKS,
+		    true);
 	for (int x = 0; x < 40; x++) {
 		assert_false(x < 19 && c.cell[x].fore == ROLE_BACKWARD);
 		assert_false(x > 20 && c.cell[x].fore == ROLE_FORWARD);
 		assert_true(x < 31 || c.cell[x].fore == ROLE_PAUSE);
 	}
 	/* any size, and nothing at all */
-	widget_lane(&c, (struct rect){ 0, 0, 0, 1 }, span, TASKS, 0, TASKS);
-	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 5, 5);
-	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, NULL, 0, 0, 1);
+	widget_lane(&c, (struct rect){ 0, 0, 0, 1 }, span, TASKS, 0, TASKS, true);
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 5, 5, true);
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, NULL, 0, 0, 1, true);
 	assert_int_equal(count_roles(&c, ROLE_PAUSE), 40);
 	canvas_free(&c);
 }
@@ -584,6 +624,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_colours_meet_inside_a_cell),
 		cmocka_unit_test(test_a_leading_fraction_is_reversed),
+		cmocka_unit_test(test_a_coarse_bar_shows_what_is_most),
+		cmocka_unit_test(test_a_lane_without_shares_has_no_specks),
 		cmocka_unit_test(test_ends_never_drift),
 		cmocka_unit_test(test_letters_without_colour_and_in_ascii),
 		cmocka_unit_test(test_labels_only_where_they_fit),

@@ -34,10 +34,10 @@ void widget_spans(struct canvas *canvas, struct rect rect, const struct span *sp
 		  int count, double from, double to);
 
 /* The same where spans (in order of their begin) are too short to be told apart: each
- * column shows one role, so that every role gets its share of the columns where it is;
- * what no span covers is idle. (widget/lane.c) */
+ * column shows one role, what it has most of or, with `shares`, so that every role gets
+ * its share of the columns where it is; what no span covers is idle. (widget/lane.c) */
 void widget_lane(struct canvas *canvas, struct rect rect, const struct span *span,
-		 int count, double from, double to);
+		 int count, double from, double to, bool shares);
 /* One cell that is filled from below. (widget/lane.c) */
 void widget_level(struct canvas *canvas, int x, int y, double fraction, enum role role);
 

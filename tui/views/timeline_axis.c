@@ -8,7 +8,7 @@
 #include "tui/views/timeline.h"
 
 /* Columns that an item takes in the mean where time is left out. */
-static const double wide = 3;
+static const double wide = 4;
 
 static int clamp(int value, int least, int most)
 {

@@ -182,8 +182,10 @@ static void draw_dense(struct canvas *canvas, struct rect rect, const struct lan
 	double from = lane->stretch->from, each = lane->window->each;
 
 	rect.width = clamp((int)ceil((end - from) / each - 1e-9), 0, rect.width);
+	/* where time is left out for it, items are wide enough to be seen as they are
+	 */
 	widget_lane(canvas, rect, lane->span, lane->count, from,
-		    from + rect.width * each);
+		    from + rect.width * each, lane->window->parts == 1);
 }
 
 static void draw_stretch(struct canvas *canvas, struct rect rect, struct lane *lane,

@@ -10,6 +10,7 @@ enum { EIGHTHS = 8, NOTHING = -1 };
 struct ruler {
 	int width, fine; /* units in a cell: 8, 2 or 1 */
 	bool letters;
+	bool whole; /* a cell shows what it has most of */
 	int8_t owner[CANVAS_MAX * EIGHTHS];
 };
 
@@ -18,9 +19,11 @@ static void ruler_init(struct ruler *ruler, const struct canvas *canvas, int wid
 {
 	ruler->width = width < CANVAS_MAX ? width : CANVAS_MAX;
 	ruler->letters = letters;
-	ruler->fine = letters || canvas->coarse || canvas->glyphs == GLYPHS_ASCII ? 1
-		      : canvas->glyphs == GLYPHS_BASIC                            ? 2
-						       : EIGHTHS;
+	ruler->whole = canvas->coarse;
+	ruler->fine = ruler->whole                                ? EIGHTHS
+		      : letters || canvas->glyphs == GLYPHS_ASCII ? 1
+		      : canvas->glyphs == GLYPHS_BASIC            ? 2
+								  : EIGHTHS;
 	memset(ruler->owner, NOTHING, sizeof ruler->owner);
 }
 
@@ -136,12 +139,35 @@ static void put_boundary(struct canvas *canvas, int x, int y, const int8_t *owne
 		cell->back = (uint8_t)right;
 }
 
+/* Of several that have as much of a cell the first: what is too short to be seen would
+ * else stand here and there, wherever it crosses the middle of a cell. */
+static int most_of(const int8_t *owner, int fine)
+{
+	int best = owner[0], most = 0;
+
+	for (int i = 0; i < fine; i++) {
+		int units = 0;
+
+		for (int k = i; k < fine; k++)
+			units += owner[k] == owner[i];
+		if (units > most) {
+			most = units;
+			best = owner[i];
+		}
+	}
+	return best;
+}
+
 static void ruler_draw(const struct ruler *ruler, struct canvas *canvas, int x, int y)
 {
 	for (int i = 0; i < ruler->width; i++) {
 		const int8_t *owner = ruler->owner + i * ruler->fine;
 		int at = best_boundary(owner, ruler->fine);
-		if (at == 0 || at == ruler->fine || owner[0] == owner[ruler->fine - 1])
+		if (ruler->whole)
+			put_whole(canvas, x + i, y, most_of(owner, ruler->fine),
+				  ruler->letters);
+		else if (at == 0 || at == ruler->fine ||
+			 owner[0] == owner[ruler->fine - 1])
 			put_whole(canvas, x + i, y,
 				  owner[at == 0 ? ruler->fine - 1 : 0], ruler->letters);
 		else

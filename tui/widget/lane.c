@@ -76,8 +76,15 @@ static enum role choose(struct debts *debts)
 	return (enum role)best;
 }
 
+/* Of one column alone: nothing is owed to another. */
+static void forget(struct debts *debts)
+{
+	for (int i = 0; i < debts->count; i++)
+		debts->of[debts->seen[i]] = 0;
+}
+
 void widget_lane(struct canvas *canvas, struct rect rect, const struct span *span,
-		 int count, double from, double to)
+		 int count, double from, double to, bool shares)
 {
 	double each = (to - from) / rect.width;
 	struct debts debts = { .of = { 0 } };
@@ -94,6 +101,8 @@ void widget_lane(struct canvas *canvas, struct rect rect, const struct span *spa
 	for (int x = 0; x < rect.width; x++) {
 		double begin = from + x * each;
 
+		if (!shares)
+			forget(&debts);
 		collect(&debts, span, count, &first, begin, begin + each);
 		column[x] = (struct span){ begin, begin + each, choose(&debts), NULL };
 	}
