@@ -204,6 +204,21 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 	return used;
 }
 
+/* "-8.6pt" as "-9pt", "-0.2pt" as "-.2pt": a blank must stand before it. */
+static void tighten(char change[CHANGE_TEXT])
+{
+	char *unit, *zero = strchr(change, '0'), tail[8];
+	double value = strtod(change, &unit);
+
+	if (unit == change)
+		return;
+	snprintf(tail, sizeof tail, "%s", unit);
+	if (fabs(value) >= 0.95)
+		snprintf(change, CHANGE_TEXT, "%+.0f%s", value, tail);
+	else if (zero == change + 1 && zero[1] == '.')
+		memmove(zero, zero + 1, strlen(zero));
+}
+
 /* The change has columns of its own at the right edge; a value that is too long for the
  * rest takes some of them where the change leaves any. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
@@ -222,12 +237,14 @@ void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 	least = text_width(label) + 1 + text_width(value);
 	if (right < least)
 		right = least < rect.width ? least : rect.width;
+	if (right + text_width(change) + 2 > rect.width)
+		tighten(change);
 	canvas_text(canvas, rect.x, rect.y, right - text_width(value) - 1, ROLE_LABEL,
 		    label);
 	canvas_right(canvas, rect.x, rect.y, right, ROLE_VALUE, value);
 	add_spot(explorer, canvas, SPOT_NUMBER,
 		 (struct rect){ rect.x, rect.y, right, 1 }, key, 0);
-	if (change[0] == '\0' || right + text_width(change) + 1 > rect.width)
+	if (change[0] == '\0' || right + text_width(change) + 2 > rect.width)
 		return;
 	canvas_right(canvas, rect.x + right, rect.y, rect.width - right - 1, role,
 		     change);
