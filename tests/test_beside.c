@@ -37,6 +37,33 @@ static void test_explain_stands_beside_any_view(void **state)
 	}
 }
 
+/* It begins with what the view is about, until somebody asks for a number. */
+static void test_explain_begins_with_the_number_of_the_view(void **state)
+{
+	static const char *const about[] = { "step_seconds", "total_bytes",
+					     "bubble_ratio", "step_seconds",
+					     "compute_seconds" };
+
+	(void)state;
+	open_wide(200, 60);
+	for (int view = 0; view < 5; view++) {
+		stage_key(&wide, '1' + view);
+		stage_shows(&wide, about[view]);
+		assert_string_equal(wide.explorer.explained, about[view]);
+	}
+	/* what the cursor is on, while it is there; and opened by its tab the same */
+	stage_type(&wide, "1\tjj");
+	assert_string_not_equal(wide.explorer.explained, "step_seconds");
+	stage_type(&wide, "\t28");
+	assert_string_equal(wide.explorer.explained, "total_bytes");
+	/* who asks is not told something else */
+	stage_type(&wide, "\33/mfu\n");
+	assert_string_equal(wide.explorer.explained, "mfu");
+	stage_type(&wide, "\0333");
+	assert_string_equal(wide.explorer.explained, "mfu");
+	stage_close(&wide);
+}
+
 static void test_the_bar_chooses_the_second_view(void **state)
 {
 	static const int order[] = { VIEW_OVERVIEW, VIEW_TIMELINE, VIEW_TRAFFIC,
@@ -211,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain_stands_beside_any_view),
+		cmocka_unit_test(test_explain_begins_with_the_number_of_the_view),
 		cmocka_unit_test(test_the_bar_chooses_the_second_view),
 		cmocka_unit_test(test_explain_follows_the_cursor),
 		cmocka_unit_test(test_enter_moves_into_explain_and_esc_back),

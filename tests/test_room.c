@@ -94,8 +94,62 @@ static void test_no_view_beside_wastes_it(void **state)
 	     next++)
 		stage_type(&s, "|");
 	stage_shows(&s, "- explain --");
-	stage_shows(&s, "step_seconds");
+	stage_shows(&s, "total_bytes");
 	stage_close(&s);
+}
+
+/* Beside Explain stands what it was opened over, and below a short view Overview: of a
+ * plan that can't run the last one that ran. */
+static void test_explain_leaves_no_view_empty(void **state)
+{
+	static const char *const plans[] = { "llama3-8b-8-h100",
+					     "deepseek-v3-352-h800-serve" };
+	struct stage s;
+	struct rect rect;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		stage_open(&s, plans[i], 200, 60);
+		stage_type(&s, "28");
+		stage_shows(&s, "- overview --");
+		rect = s.explorer.spots_beside->view;
+		assert_true(room_of(&s, rect).empty * 3 <= rect.height);
+		stage_type(&s, "/tp\n=7\n");
+		assert_false(s.explorer.estimate.legal);
+		stage_shows(&s, "the last plan that ran");
+		stage_shows(&s, "each part, and the limit");
+		stage_lacks(&s, "in this scenario");
+		assert_true(room_of(&s, rect).empty * 2 <= rect.height);
+		stage_close(&s);
+	}
+	/* the plan that ran last, though it never stood there */
+	stage_open(&s, "llama3-8b-8-h100", 200, 60);
+	stage_type(&s, "2/tp\n=7\n8");
+	stage_shows(&s, "the last plan that ran");
+	stage_close(&s);
+}
+
+/* A change stands apart from its number: "33.6 % -9pt", not "33.6 %-8.6pt". */
+static void test_a_change_stands_apart(void **state)
+{
+	static const char *const glued[] = { "%-", "%+" };
+	struct stage s;
+	char *text;
+
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		stage_open(&s, "deepseek-v2-2048-h800", wide ? 200 : 120,
+			   wide ? 60 : 36);
+		for (const char *key = "phhllllhh"; *key != '\0'; key++) {
+			stage_key(&s, *key);
+			text = stage_text(&s);
+			for (size_t i = 0; i < 2; i++)
+				for (char *at = text; (at = strstr(at, glued[i])); at++)
+					assert_false(at[2] >= '0' && at[2] <= '9');
+			free(text);
+		}
+		stage_close(&s);
+	}
 }
 
 /* The knobs' own pane says below them what the one under the cursor means; not while a
@@ -147,6 +201,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_view_wastes_a_large_screen),
 		cmocka_unit_test(test_no_view_beside_wastes_it),
+		cmocka_unit_test(test_explain_leaves_no_view_empty),
+		cmocka_unit_test(test_a_change_stands_apart),
 		cmocka_unit_test(test_the_knob_is_told_where_there_is_room),
 		cmocka_unit_test(test_lists_say_all_of_it),
 	};

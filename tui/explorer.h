@@ -160,7 +160,9 @@ struct explorer {
 	struct place below[MOST_LAYERS];
 	int layers;
 	struct view_state state[VIEW_COUNT];
-	char explained[MAX_KEY]; /* key of the number in Explain */
+	char explained[MAX_KEY]; /* key of the number in Explain ... */
+	bool asked;              /* ... that somebody asked for, or else ... */
+	int explained_of;        /* ... what this view is about */
 
 	enum mode mode;
 	enum prompt_kind prompt;
@@ -204,6 +206,7 @@ struct explorer {
 	struct follow *follow; /* what was reckoned before (explorer/follow.h) */
 	struct load *load;     /* a server under other loads (explorer/load.h) */
 	struct last *last; /* what the last plan that ran showed (explorer/last.h) */
+	struct last *last_beside; /* and in the view beside the open one */
 
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
 	struct contest *contest; /* a challenge that is played, or NULL */
@@ -321,6 +324,9 @@ void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 unsigned beside_act(struct explorer *explorer, struct action action);
 /* The next one, or the reason why there is none. */
 unsigned beside_next(struct explorer *explorer);
+/* Until somebody asks for a number, Explain begins with the one that the view beside it
+ * or below it is about. */
+void beside_begin(struct explorer *explorer);
 /* Explain shows what the cursor is on. */
 void beside_follow(struct explorer *explorer);
 

@@ -13,6 +13,7 @@ struct view {
 	const char *name;  /* "overview", for the command line and the workspace */
 	const char *title; /* of its tab */
 	bool tab;          /* false: reached by a key only */
+	const char *about; /* the number that Explain begins with; NULL: none */
 	void (*draw)(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect);
 	unsigned (*act)(struct explorer *explorer, struct action action);
@@ -26,6 +27,10 @@ struct rect view_rest(const struct canvas *canvas, struct rect rect);
  */
 void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);
+/* Overview in what the view beside Explain leaves empty, if it is more than a third, or
+ * its numbers alone; whether the strip is there too. */
+bool overview_beside(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect);
 /* Rows of a view so high that strip and advice take: they stand in the same place
  * whatever is above them. None where Overview, which has both, is on the screen. */
 int overview_foot(const struct explorer *explorer, int height);

@@ -185,8 +185,7 @@ static int draw(struct asked *asked, const struct scenario *scenario)
 		if (asked->focus)
 			knobs_focus(explorer, knob_find(asked->focus));
 		if (asked->number)
-			snprintf(explorer->explained, sizeof explorer->explained, "%s",
-				 asked->number);
+			explorer_point_out(explorer, asked->number);
 		explorer->view = (enum view_id)asked->view;
 		explorer_update(explorer);
 		work(explorer, asked->whole);

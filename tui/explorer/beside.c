@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tui/explorer/course.h"
+#include "tui/explorer/last.h"
 #include "tui/view.h"
 
 static bool can_stand(const struct explorer *explorer, int id)
@@ -52,11 +53,15 @@ static void change_places(struct explorer *explorer, enum view_id *view,
 	enum view_id open = explorer->view;
 	enum pane focus = explorer->pane;
 	const struct spots *spots = explorer->spots;
+	struct last *last;
 
 	explorer->view = *view;
 	explorer->pane = *pane;
 	explorer->spots = explorer->spots_beside;
 	explorer->spots_beside = spots;
+	last = explorer->last;
+	explorer->last = explorer->last_beside;
+	explorer->last_beside = last;
 	*view = open;
 	*pane = focus;
 }
@@ -90,9 +95,18 @@ void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 		play_refresh(explorer);
 	canvas->spots = explorer->drawn_beside;
 	canvas->spots->view = rect;
-	view_table[id].draw(explorer, canvas, rect);
-	if (id != VIEW_EXPLAIN && view != VIEW_EXPLAIN)
-		draw_rest(explorer, canvas, rect);
+	if (has_numbers(explorer) || !last_draw(explorer, canvas, rect)) {
+		view_table[id].draw(explorer, canvas, rect);
+		if (view == VIEW_EXPLAIN)
+			explorer->overview_shown |=
+				overview_beside(explorer, canvas, rect);
+		else if (id != VIEW_EXPLAIN)
+			draw_rest(explorer, canvas, rect);
+		if (has_numbers(explorer) && id != VIEW_EXPLAIN)
+			last_keep(explorer, canvas, rect);
+	} else {
+		explorer->overview_shown |= canvas->spots->strip.height > 0;
+	}
 	canvas->spots = explorer->drawn;
 	change_places(explorer, &view, &pane);
 	canvas_clip(canvas, clip);
@@ -157,9 +171,24 @@ unsigned beside_next(struct explorer *explorer)
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
+void beside_begin(struct explorer *explorer)
+{
+	int view = (int)explorer->view;
+
+	if (explorer->view == VIEW_EXPLAIN)
+		view = (int)explorer_view_below(explorer);
+	if (explorer->asked || view == explorer->explained_of ||
+	    !view_table[view].about)
+		return;
+	explorer_point_out(explorer, view_table[view].about);
+	explorer->explained_of = view;
+	explorer->asked = false;
+}
+
 void beside_follow(struct explorer *explorer)
 {
 	const char *key = explorer->state[explorer->view].key;
+	bool asked = explorer->asked;
 
 	if (explorer->pane != PANE_VIEW || explorer->view == VIEW_EXPLAIN ||
 	    beside_view(explorer, room_of(explorer)) < 0)
@@ -170,6 +199,7 @@ void beside_follow(struct explorer *explorer)
 		if (spot->kind == SPOT_NUMBER && strcmp(spot->key, key) == 0 &&
 		    strcmp(explorer->explained, key) != 0) {
 			explorer_point_out(explorer, key);
+			explorer->asked = asked;
 			return;
 		}
 	}

@@ -41,6 +41,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	if (scenario->model.moe.experts == 0)
 		explorer->folded |= 1u << GROUP_MOE;
 	snprintf(explorer->explained, sizeof explorer->explained, "step_seconds");
+	explorer->explained_of = -1;
 	explorer->strip_knob = explorer->revealed = -1;
 	explorer->threads = 1;
 	play_begin(explorer);
@@ -62,7 +63,7 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->preview.text);
 	free(explorer->scratch);
 	free(explorer->load);
-	last_forget(explorer);
+	last_free(explorer);
 	free(explorer->follow);
 	spots_free(explorer->drawn);
 	spots_free(explorer->drawn_beside);

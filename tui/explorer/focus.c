@@ -63,6 +63,7 @@ void explorer_point_out(struct explorer *explorer, const char *key)
 	snprintf(explorer->explained, sizeof explorer->explained, "%.*s", MAX_KEY - 1,
 		 key);
 	explorer->state[VIEW_EXPLAIN].first = 0;
+	explorer->asked = true;
 }
 
 unsigned explorer_explain(struct explorer *explorer, const char *key)

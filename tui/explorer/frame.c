@@ -460,6 +460,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	struct rect knobs, view, clip;
 	struct note note;
 
+	beside_begin(explorer);
 	canvas_erase(canvas);
 	spots_clear(explorer->drawn);
 	spots_clear(explorer->drawn_beside);

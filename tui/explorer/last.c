@@ -47,6 +47,13 @@ void last_forget(struct explorer *explorer)
 	explorer->last = NULL;
 }
 
+void last_free(struct explorer *explorer)
+{
+	last_forget(explorer);
+	free(explorer->last_beside);
+	explorer->last_beside = NULL;
+}
+
 void last_keep(struct explorer *explorer, const struct canvas *canvas, struct rect rect)
 {
 	struct last *last;
@@ -72,6 +79,12 @@ void last_keep(struct explorer *explorer, const struct canvas *canvas, struct re
 		       (size_t)rect.width * sizeof last->cell[0]);
 }
 
+/* Of two views the one that has not got the keys, nor the strip. */
+static bool is_beside(const struct explorer *explorer, const struct canvas *canvas)
+{
+	return canvas->spots == explorer->drawn_beside;
+}
+
 static void draw_and_keep(struct explorer *explorer, struct canvas *canvas,
 			  struct rect rect)
 {
@@ -82,7 +95,10 @@ static void draw_and_keep(struct explorer *explorer, struct canvas *canvas,
 		play_refresh(explorer);
 	}
 	view_table[explorer->view].draw(explorer, canvas, rect);
-	overview_rest(explorer, canvas, rect);
+	if (is_beside(explorer, canvas))
+		overview_beside(explorer, canvas, rect);
+	else
+		overview_rest(explorer, canvas, rect);
 	last_keep(explorer, canvas, rect);
 	explorer->play = play;
 	canvas_fill(canvas, rect, ' ', ROLE_DEFAULT);
@@ -158,6 +174,24 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
 	return rect.y + draw_problems(explorer, canvas, rect);
 }
 
+/* The open view is drawn of every plan that runs, the one beside it not always: of the
+ * plan that it lacks it is drawn anew. */
+static void learn_plan(struct explorer *explorer)
+{
+	const struct last *other = explorer->last_beside;
+	struct last *last = explorer->last;
+
+	if (!other || (last && memcmp(&last->scenario, &other->scenario,
+				      sizeof last->scenario) == 0))
+		return;
+	if (!last)
+		last = explorer->last = calloc(1, sizeof *last);
+	if (!last)
+		return;
+	last->scenario = other->scenario;
+	last->view = VIEW_COUNT;
+}
+
 /* A strip that was there stays where it was, with what is true now; what it had below
  * it was advice about another plan. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
@@ -167,6 +201,8 @@ bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rec
 	int top, end = rect.y + rect.height;
 	bool stays;
 
+	if (is_beside(explorer, canvas))
+		learn_plan(explorer);
 	if (!explorer->last || !is_kept(explorer) ||
 	    (!shows(explorer->last, explorer, rect) &&
 	     !keep_again(explorer, canvas, rect)))
@@ -178,7 +214,8 @@ bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rec
 			   last->strip.height > 0 ? end : end - STRIP);
 	stays = last->strip.height > 0 && last->strip.y >= top;
 	page.y = stays ? last->strip.y : top;
-	page_strip(&page, stays ? last->strip.height : STRIP);
+	if (stays || !is_beside(explorer, canvas))
+		page_strip(&page, stays ? last->strip.height : STRIP);
 	if (!stays)
 		top = page.y;
 	if (end - top < LEAST)

@@ -17,5 +17,6 @@ void last_keep(struct explorer *explorer, const struct canvas *canvas,
  * not show it too; false, and nothing is drawn, where none ran so far. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect);
 void last_forget(struct explorer *explorer);
+void last_free(struct explorer *explorer);
 
 #endif

@@ -194,9 +194,13 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	role = say_formula(&x, formula, sizeof formula);
 	rect.y += draw_section(canvas, rect, "formula", role, formula);
-	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "in this scenario");
-	rect.y++;
-	rect.y += draw_terms(canvas, rect, &x) + 1;
+	/* of a plan that can't run they would all be nothing */
+	if (explorer->estimate.legal && x.terms > 0) {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE,
+			    "in this scenario");
+		rect.y++;
+		rect.y += draw_terms(canvas, rect, &x) + 1;
+	}
 	rect.y += draw_section(canvas, rect, "assumption", ROLE_DEFAULT, x.assumption);
 	rect.y += draw_section(canvas, rect, "source", ROLE_HINT, x.source);
 	rect.y += draw_deeper(explorer, canvas, rect, &x, height - (rect.y - top));
@@ -228,6 +232,7 @@ unsigned explain_act(struct explorer *explorer, struct action action)
 		     count;
 	snprintf(explorer->explained, sizeof explorer->explained, "%s",
 		 metric_table[at].key);
+	explorer->asked = true;
 	explorer->state[VIEW_EXPLAIN].first = 0;
 	return CHANGED_SCREEN;
 }

@@ -335,6 +335,41 @@ static struct rect last_rows(struct rect rest, int most)
 	return rest;
 }
 
+/* All of it in the rows that a high screen leaves. */
+static void draw_under_heading(const struct explorer *explorer, struct canvas *canvas,
+			       struct rect rest)
+{
+	widget_heading(canvas, rest.x, rest.y, rest.width, "overview");
+	rest.y++;
+	rest.height--;
+	overview_draw(explorer, canvas, rest);
+}
+
+static void draw_compact(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect rest)
+{
+	struct page p = { explorer, canvas, rest, rest.y + 1, ROOM_COMPACT };
+
+	widget_heading(canvas, rest.x, rest.y, rest.width, "overview");
+	draw_numbers(&p);
+}
+
+bool overview_beside(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect)
+{
+	struct rect rest = view_rest(canvas, rect);
+
+	if (rest.height * 3 <= rect.height || !has_numbers(explorer) ||
+	    explorer->overview_shown)
+		return false;
+	if (rest.height * 2 < rect.height) {
+		draw_compact(explorer, canvas, rest);
+		return false;
+	}
+	draw_under_heading(explorer, canvas, rest);
+	return true;
+}
+
 void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
@@ -351,18 +386,10 @@ void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		return;
 	}
 	if (rect.height >= HIGH) {
-		widget_heading(canvas, rest.x, rest.y, rest.width, "overview");
-		rest.y++;
-		rest.height--;
-		overview_draw(explorer, canvas, rest);
+		draw_under_heading(explorer, canvas, rest);
 		return;
 	}
-	if (many) {
-		struct rect above = last_rows(rest, foot + NUMBERS);
-		struct page p = { explorer, canvas, above, above.y + 1, ROOM_COMPACT };
-
-		widget_heading(canvas, above.x, above.y, above.width, "overview");
-		draw_numbers(&p);
-	}
+	if (many)
+		draw_compact(explorer, canvas, last_rows(rest, foot + NUMBERS));
 	draw_few(explorer, canvas, last_rows(rest, foot));
 }

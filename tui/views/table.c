@@ -4,18 +4,21 @@
 #include "tui/view.h"
 
 const struct view view_table[VIEW_COUNT] = {
-	[VIEW_OVERVIEW] = { "overview", "Overview", true, overview_draw, NULL,
+	[VIEW_OVERVIEW] = { "overview", "Overview", true, "step_seconds", overview_draw,
+			    NULL,
 			    "Memory, time, throughput and traffic of a step, or "
 			    "of a server with its curve of throughput over latency; "
 			    "below them what the values around the present one of "
 			    "the knob under the cursor would give, and advice. "
 			    "Enter on a number explains it, on a problem or advice "
 			    "does what it offers; u goes back." },
-	[VIEW_MEMORY] = { "memory", "Memory", true, memory_draw, memory_act,
+	[VIEW_MEMORY] = { "memory", "Memory", true, "total_bytes", memory_draw,
+			  memory_act,
 			  "What each pipeline stage holds at its peak, "
 			  "against the memory that a framework can use. Up "
 			  "and down choose a stage, Enter explains its total." },
-	[VIEW_TIMELINE] = { "timeline", "Timeline", true, timeline_draw, timeline_act,
+	[VIEW_TIMELINE] = { "timeline", "Timeline", true, "bubble_ratio", timeline_draw,
+			    timeline_act,
 			    "Which stage runs which micro-batch when, and where "
 			    "it idles. Left and right go from item to item, up "
 			    "and down from stage to stage, + and - zoom, S lights "
@@ -29,12 +32,14 @@ const struct view view_table[VIEW_COUNT] = {
 			    "on the same axis. Of a server: what fills a pass of "
 			    "decoding requests, one that carries prompts too, "
 			    "and one over a prompt; up and down light an operator." },
-	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
+	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, "step_seconds", traffic_draw,
+			   traffic_act,
 			   "Every collective of a step, or of a server's decode pass: "
 			   "its group, the slowest link it "
 			   "crosses, how often, how many bytes, how long, and what no "
 			   "computation hides. S sorts by the next column." },
-	[VIEW_GRAPH] = { "graph", "Graph", true, graph_draw, graph_act,
+	[VIEW_GRAPH] = { "graph", "Graph", true, "compute_seconds", graph_draw,
+			 graph_act,
 			 "The operators of one layer on one rank for one micro-batch, "
 			 "with shapes after the split, and the collectives between "
 			 "them: a table, and where there is room a picture; S gives "
@@ -43,7 +48,8 @@ const struct view view_table[VIEW_COUNT] = {
 			 "Left and right choose the kind of layer. Of a server: "
 			 "the operators of a pass under the roof of the accelerator, "
 			 "the longest first; left and right choose decoding or prefill." },
-	[VIEW_TOPOLOGY] = { "topology", "Topology", true, topology_draw, topology_act,
+	[VIEW_TOPOLOGY] = { "topology", "Topology", true, "exposed_seconds", topology_draw,
+			    topology_act,
 			    "Ranks in boxes, a box for what the fast links join; a "
 			    "machine with no room for all shows those around the "
 			    "rank under the cursor and counts the rest. Its groups "
@@ -51,7 +57,8 @@ const struct view view_table[VIEW_COUNT] = {
 			    "a double line over the network and bars of the bytes of a "
 			    "step at one scale. PgUp and PgDn go by box. Of a server: the "
 			    "ranks of its engine, and the other engines." },
-	[VIEW_SEARCH] = { "search", "Search", true, search_draw, search_act,
+	[VIEW_SEARCH] = { "search", "Search", true, "step_seconds", search_draw,
+			  search_act,
 			  "The best plans for this model on this machine, with "
 			  "a count of what became of every other. Enter takes a "
 			  "plan and marks the knobs that it changed; left and "
@@ -73,14 +80,15 @@ const struct view view_table[VIEW_COUNT] = {
 			  "recomputed, oo and ao the shares of optimizer and "
 			  "activations that go to the hosts, mg the VPP group; "
 			  "PD stands for prefill apart, on pg GPUs in engines of ptp." },
-	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
+	[VIEW_EXPLAIN] = { "explain", "Explain", true, NULL, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "
 			   "numbers, up and down scroll. i at a knob opens its page: "
 			   "what it means, what its neighbours move, where it stands." },
-	[VIEW_GLOSSARY] = { "glossary", "Glossary", false, glossary_draw, glossary_act,
+	[VIEW_GLOSSARY] = { "glossary", "Glossary", false, NULL, glossary_draw,
+			    glossary_act,
 			    "What the words of the field mean, and why they matter." },
-	[VIEW_HELP] = { "help", "Help", false, help_draw, help_act, "The keys." },
+	[VIEW_HELP] = { "help", "Help", false, NULL, help_draw, help_act, "The keys." },
 };
 
 int view_find(const char *name)
