@@ -40,6 +40,11 @@ void megatron_note_doubts(const struct arguments *arguments, struct model *m,
 /* How many of --num-layers only hold a place (--noop-layers of MindSpeed). */
 int64_t megatron_noops(const struct arguments *arguments);
 
+struct flag_reader;
+/* Optimizer and states; activations on the hosts. False with the error. */
+bool megatron_read_optimizer(struct flag_reader *r);
+bool megatron_read_offload(struct flag_reader *r);
+
 /* How many layers come before all mixtures (--first-k-dense-replace of MindSpeed). */
 int64_t megatron_dense_first(const struct arguments *arguments);
 /* Whether each layer is a Mamba-2 one where no pattern says otherwise, by the program.
