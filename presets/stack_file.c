@@ -125,6 +125,8 @@ static const struct field fields[] = {
 	{ "sum_copy_bytes", FIELD_NUMBER, S(sum_copy_bytes), 0, NULL },
 	{ "general_norms", FIELD_BOOL, S(general_norms), 0, NULL },
 	{ "splits_adapters", FIELD_BOOL, S(splits_adapters), 0, NULL },
+	{ "gathers_fp8", FIELD_BOOL, S(gathers_fp8), 0, NULL },
+	{ "gathers_blocks", FIELD_BOOL, S(gathers_blocks), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
 	{ "measured_gpus", FIELD_COUNT, S(evidence.measured_gpus), 0, NULL },
 	{ "published_gpus", FIELD_COUNT, S(evidence.published_gpus), 0, NULL },

@@ -3,6 +3,7 @@
  * it. Of random stacks, precisions, adapters, graphs; nothing here asks
  * engine/graph/ but for the list. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,8 @@ static void twist(void)
 	p->shared_expert_overlap = next(2);
 	p->host_binding = next(2);
 	s.stack.saves_fp8_inputs = next(2);
+	s.stack.gathers_fp8 = next(2);
+	s.stack.gathers_blocks = next(2);
 	s.stack.operator_launches = next(5) ? between(1, 30) : 0;
 	s.stack.general_norms = next(2);
 	s.stack.reduces_by_product = next(2);
@@ -127,8 +130,35 @@ static double with_a_neighbour(void)
 	return 1.5;
 }
 
+static bool one_scale_a_tensor(void)
+{
+	return s.plan.precision == PRECISION_FP8 &&
+	       (s.plan.fp8_recipe == FP8_DELAYED ||
+		s.plan.fp8_recipe == FP8_CURRENT_SCALING);
+}
+
+/* Whether ranks of SP turn their parts narrow and gather those. */
+static bool gathers_narrow(void)
+{
+	if (!s.plan.sp || mesh.tp < 2 || !narrow ||
+	    (s.plan.precision == PRECISION_FP8 && s.plan.fp8_recipe == FP8_ROWWISE))
+		return false;
+	return one_scale_a_tensor() ? s.stack.gathers_fp8 : s.stack.gathers_blocks;
+}
+
+/* Each rank its part of the rows; for the weight's gradient all of them are turned
+ * round, or put in order, where a layout is not the other's. */
+static double of_parts(double each)
+{
+	bool any_layout = s.cluster.accelerator.peak_flops[PRECISION_MXFP8] > 0;
+	bool none = s.plan.lora_rank > 0 || s.plan.precision == PRECISION_MXFP8 ||
+		    (one_scale_a_tensor() && any_layout);
+
+	return each / (double)mesh.tp + (none ? 0 : operand() + operand());
+}
+
 /* Of what a norm left in 16 bits, for it knows no scale of this step. */
-static double after_a_norm(void)
+static double after_a_norm(bool gathered)
 {
 	bool fp8 = s.plan.precision == PRECISION_FP8;
 	int recipe = s.plan.fp8_recipe;
@@ -139,7 +169,7 @@ static double after_a_norm(void)
 	if (s.plan.compile || !asked || s.plan.precision == PRECISION_NVFP4 ||
 	    (fp8 && recipe != FP8_CURRENT_SCALING && recipe != FP8_BLOCKWISE))
 		return with_a_neighbour();
-	return 2 + (one_scale && any_layout ? 1 : 2) * operand();
+	return 2 + (one_scale && (any_layout || gathered) ? 1 : 2) * operand();
 }
 
 /* --- one product --- */
@@ -255,7 +285,35 @@ static void time_product(const struct graph_operator *op, double bytes,
 	add_beside(op, memory, &r, w);
 }
 
-static void want_product(const struct graph_operator *op, bool from_norm,
+/* Where a product stands: behind a norm, behind what SP gathered, before what SP
+ * scatters. */
+struct place {
+	bool norm, entered, leaves;
+};
+
+static void want_narrow(const struct graph_operator *op, const struct place *at,
+			struct wanted *w)
+{
+	bool gathered = at->entered && gathers_narrow();
+
+	/* Megatron's adapters read what their matrix gathered, in 16 bits */
+	if (s.plan.lora_rank > 0 && op->trainable > 0 && s.stack.splits_adapters)
+		gathered = false;
+	w->narrow_in = op->groups > 1 ? by_itself()
+		       : at->norm     ? after_a_norm(gathered)
+				      : with_a_neighbour();
+	w->narrow_out = op->groups > 1 || s.plan.precision == PRECISION_NVFP4
+				? by_itself()
+				: with_a_neighbour();
+	if (gathered)
+		w->narrow_in = of_parts(w->narrow_in);
+	if (at->leaves && gathers_narrow())
+		w->narrow_out = of_parts(w->narrow_out);
+	if (s.plan.precision == PRECISION_NVFP4 && s.plan.fp4_rounding)
+		w->draws = op->groups;
+}
+
+static void want_product(const struct graph_operator *op, const struct place *at,
 			 struct wanted *w)
 {
 	bool turns = narrow && op->kind != OPERATOR_ROUTER;
@@ -268,16 +326,8 @@ static void want_product(const struct graph_operator *op, bool from_norm,
 	roofline_memory(&s.cluster.accelerator, &memory);
 	memory.kernel_seconds += s.stack.kernel_gap_seconds / 2;
 	time_product(op, bytes, &memory, w);
-	if (turns) {
-		w->narrow_in = op->groups > 1 ? by_itself()
-			       : from_norm    ? after_a_norm()
-					      : with_a_neighbour();
-		w->narrow_out = op->groups > 1 || s.plan.precision == PRECISION_NVFP4
-					? by_itself()
-					: with_a_neighbour();
-		if (s.plan.precision == PRECISION_NVFP4 && s.plan.fp4_rounding)
-			w->draws = op->groups;
-	}
+	if (turns)
+		want_narrow(op, at, w);
 	w->bytes = bytes + in * w->narrow_in;
 	w->seconds += in * w->narrow_in * memory.seconds_per_byte;
 	w->input_grad += out * w->narrow_out * memory.seconds_per_byte +
@@ -382,11 +432,11 @@ static void check_host(int kind, int i)
 
 /* --- all of a layer --- */
 
-static void check_product(const struct graph_operator *op, bool from_norm)
+static void check_product(const struct graph_operator *op, const struct place *at)
 {
 	struct wanted w;
 
-	want_product(op, from_norm, &w);
+	want_product(op, at, &w);
 	assert_close(op->quantise_bytes, w.narrow_in, 1e-12);
 	assert_close(op->quantise_gradient_bytes, w.narrow_out, 1e-12);
 	assert_close(op->draws, w.draws, 0);
@@ -433,11 +483,35 @@ static void check_call(const struct graph_operator *op)
 		     1e-12);
 }
 
-static int products, norms_read;
+static int products, norms_read, entries, exits;
+
+static bool is_named(const struct graph_operator *op, const char *what)
+{
+	static const char *const parts[] = { "attention", "mixer", "MLP" };
+	char name[32];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof name, "%s %s", parts[i], what);
+		if (strcmp(op->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether collectives behind it, one after the other, scatter its sums. */
+static bool leaves_tp(int i)
+{
+	while (++i < graph->count &&
+	       (graph->item[i].kind == OPERATOR_COLLECTIVE ||
+		strcmp(graph->item[i].name, "gathered copy") == 0))
+		if (is_named(&graph->item[i], "output"))
+			return true;
+	return false;
+}
 
 static void check_layer(int kind)
 {
-	bool from_norm = false;
+	struct place at = { false, false, false };
 
 	for (int i = 0; i < graph->count; i++) {
 		const struct graph_operator *op = &graph->item[i];
@@ -447,18 +521,25 @@ static void check_layer(int kind)
 		case OPERATOR_GEMM:
 		case OPERATOR_GROUPED_GEMM:
 		case OPERATOR_ROUTER:
-			check_product(op, from_norm);
+			at.leaves = op->kind == OPERATOR_GEMM && leaves_tp(i);
+			check_product(op, &at);
 			products += narrow;
-			norms_read += narrow && from_norm;
+			norms_read += narrow && at.norm;
+			entries += at.entered && gathers_narrow();
+			exits += at.leaves && gathers_narrow();
+			at.entered = false;
 			break;
 		case OPERATOR_NORM:
 		case OPERATOR_ELEMENTWISE:
 		case OPERATOR_PERMUTE: check_moved(op); break;
-		case OPERATOR_COLLECTIVE: check_call(op); continue;
+		case OPERATOR_COLLECTIVE:
+			check_call(op);
+			at.entered |= is_named(op, "input") && op->forward_calls > 0;
+			continue;
 		default: break;
 		}
 		/* collectives between hand on what the norm wrote */
-		from_norm = op->kind == OPERATOR_NORM;
+		at.norm = op->kind == OPERATOR_NORM;
 	}
 }
 
@@ -478,6 +559,7 @@ static void test_operators_of_any_layer(void **state)
 		}
 	}
 	assert_true(products > 1000 && norms_read > 300);
+	assert_true(entries > 100 && exits > 100);
 }
 
 int main(void)

@@ -221,6 +221,118 @@ static void test_ranks_of_tp_exchange_rows(void **state)
 	assert_null(small_find("output gradient"));
 }
 
+/* What SP gathers of an input goes as the product reads it, twice; its output's
+ * gradient in one layout where it has one scale, else in both; sums stay wide. */
+static void check_narrow(bool sp, bool fp8, bool blocks, double in, double out)
+{
+	const double x = tokens * HIDDEN;
+
+	scenario.plan.sp = sp;
+	scenario.stack.gathers_fp8 = fp8;
+	scenario.stack.gathers_blocks = blocks;
+	small_draw();
+	if (!sp) {
+		check_call("attention input", COLLECTIVE_ALL_REDUCE, x * W, 0, 1);
+		return;
+	}
+	check_call("attention input", COLLECTIVE_ALL_GATHER, x * in, 1, 0);
+	check_call("MLP input", COLLECTIVE_ALL_GATHER, x * in, 1, 0);
+	check_call("input again", COLLECTIVE_ALL_GATHER, x * in, 0, 1);
+	check_call("input gradient", COLLECTIVE_REDUCE_SCATTER, x * W, 0, 1);
+	check_call("attention output", COLLECTIVE_REDUCE_SCATTER, x * W, 1, 0);
+	check_call("output gradient", COLLECTIVE_ALL_GATHER, x * out, 0, 1);
+}
+
+static void test_narrow_rows_are_gathered(void **state)
+{
+	static const struct {
+		int precision, recipe;
+		bool blocks; /* needs that of a stack */
+		double in, out;
+	} rows[] = {
+		{ PRECISION_BF16, FP8_DELAYED, false, 2, 2 },
+		{ PRECISION_FP8, FP8_DELAYED, false, 1, 1 },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, false, 1, 1 },
+		{ PRECISION_FP8, FP8_ROWWISE, true, 2, 2 },
+		{ PRECISION_FP8, FP8_BLOCKWISE, true, 1, 2 },
+		{ PRECISION_MXFP8, FP8_DELAYED, true, 33 / 32.0, 66 / 32.0 },
+		{ PRECISION_NVFP4, FP8_DELAYED, true, 9 / 16.0, 9 / 8.0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		bool blocks = rows[i].blocks;
+
+		small_layer();
+		scenario.plan.precision = rows[i].precision;
+		scenario.plan.fp8_recipe = rows[i].recipe;
+		check_narrow(true, !blocks, blocks, rows[i].in, rows[i].out);
+		check_narrow(true, blocks, !blocks, 2, 2);
+		check_narrow(false, true, true, 2, 2);
+	}
+}
+
+/* Frozen weights have no gradient of their own: one layout of what their product
+ * gives; Megatron's adapters read the 16 bits that their matrix gathered. */
+static void test_frozen_rows_are_gathered(void **state)
+{
+	(void)state;
+	for (int way = 0; way < 4; way++) {
+		bool megatron = way & 1, mxfp8 = way & 2;
+		double byte = mxfp8 ? 33 / 32.0 : 1;
+		const double x = tokens * HIDDEN;
+
+		small_layer();
+		scenario.plan.precision = mxfp8 ? PRECISION_MXFP8 : PRECISION_FP8;
+		scenario.plan.fp8_recipe = FP8_DELAYED;
+		scenario.plan.lora_rank = 8;
+		scenario.plan.sp = true;
+		scenario.stack.splits_adapters = megatron;
+		scenario.stack.gathers_fp8 = scenario.stack.gathers_blocks = true;
+		small_draw();
+		check_call("attention input", COLLECTIVE_ALL_GATHER,
+			   x * (megatron ? W : byte), 1, 0);
+		check_call("output gradient", COLLECTIVE_ALL_GATHER, x * byte, 0, 1);
+	}
+}
+
+/* Each rank turns its part of the rows narrow. The tensor that Hopper gathered with one
+ * scale is written once more the other way round; others come in both layouts. */
+static void test_parts_are_turned_narrow(void **state)
+{
+	static const struct {
+		int precision, recipe;
+		double mxfp8_peak, in, out;
+	} rows[] = {
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, 0, 3.0 / TP + 2, 1.5 / TP + 2 },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, 1e15, 3.0 / TP, 1.5 / TP },
+		{ PRECISION_FP8, FP8_DELAYED, 0, 1.5 / TP + 2, 1.5 / TP + 2 },
+		{ PRECISION_FP8, FP8_BLOCKWISE, 0, 4.0 / TP + 2, 1.5 / TP + 2 },
+		{ PRECISION_MXFP8, FP8_DELAYED, 1e15, (4 + 2 / 32.0) / TP, 1.5 / TP },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct graph_operator *enters, *leaves;
+
+		small_layer();
+		scenario.plan.precision = rows[i].precision;
+		scenario.plan.fp8_recipe = rows[i].recipe;
+		scenario.plan.sp = true;
+		scenario.stack.saves_fp8_inputs = true;
+		scenario.stack.gathers_fp8 = scenario.stack.gathers_blocks = true;
+		scenario.cluster.accelerator.peak_flops[PRECISION_MXFP8] =
+			rows[i].mxfp8_peak;
+		small_draw();
+		enters = small_named("qkv projection");
+		leaves = small_named("output projection");
+		assert_close(enters->quantise_bytes, rows[i].in, 1e-12);
+		assert_close(enters->quantise_gradient_bytes, 1.5, 1e-12);
+		assert_close(leaves->quantise_bytes, 1.5, 1e-12);
+		assert_close(leaves->quantise_gradient_bytes, rows[i].out, 1e-12);
+	}
+}
+
 /* A gate that is a matrix of its own reduces its input's gradient itself, and gathers
  * its input itself where it does so with SP, too; queries, keys and values are one. */
 static void test_a_gate_enters_by_itself(void **state)
@@ -590,6 +702,9 @@ int main(void)
 		cmocka_unit_test(test_queries_without_a_latent_enter),
 		cmocka_unit_test(test_norms_op_by_op),
 		cmocka_unit_test(test_ranks_of_tp_exchange_rows),
+		cmocka_unit_test(test_narrow_rows_are_gathered),
+		cmocka_unit_test(test_frozen_rows_are_gathered),
+		cmocka_unit_test(test_parts_are_turned_narrow),
 		cmocka_unit_test(test_a_gate_enters_by_itself),
 		cmocka_unit_test(test_a_gathered_sequence_is_copied),
 		cmocka_unit_test(test_general_norms),

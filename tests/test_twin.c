@@ -180,7 +180,12 @@ static void random_plan(struct scenario *s)
 	p->fsdp_reshard = next(2);
 	p->micro_batch = 1 + (int64_t)next(2);
 	p->seq_len = 32 << next(2);
-	p->precision = next(3) == 0 ? PRECISION_FP32 : PRECISION_BF16;
+	p->precision = next(3) == 0   ? PRECISION_FP32
+		       : next(3) == 0 ? PRECISION_FP8 + (int)next(3)
+				      : PRECISION_BF16;
+	p->fp8_recipe = (int)next(FP8_MXFP8);
+	s->stack.gathers_fp8 = next(2);
+	s->stack.gathers_blocks = next(2);
 	p->grad_dtype = (int)next(2);
 	p->optimizer = (int)next(OPTIMIZER_COUNT);
 	p->master_weights = (int)next(MASTER_COUNT);

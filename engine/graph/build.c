@@ -393,6 +393,8 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
 	out->weight_pass = weight_pass(plan, out->width);
 	out->op_by_op = !plan->fused_norms && !plan->compile;
+	out->frozen = plan->lora_rank > 0;
+	out->adapter_rank = (double)plan->lora_rank;
 	graph_set_formats(out);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
@@ -400,6 +402,4 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->launch_seconds = launch_seconds(scenario, mesh);
 	out->operator_launches = scenario->stack.operator_launches *
 				 (plan->compile ? compiled_share : 1);
-	out->frozen = plan->lora_rank > 0;
-	out->adapter_rank = (double)plan->lora_rank;
 }

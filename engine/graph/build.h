@@ -21,6 +21,8 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 void graph_set_formats(struct graph_context *context);
 void graph_quantise(const struct graph_context *c, const struct graph *graph,
 		    struct graph_operator *op);
+/* The gradient of the last GEMM's output was turned narrow before it was gathered. */
+void graph_gradient_gathered(const struct graph_context *c, struct graph *graph);
 /* Bytes of an element of a GEMM's input that waits for its weights' gradient: none
  * where they are frozen and have no adapters. */
 double graph_saved_width(const struct graph_context *c);

@@ -67,7 +67,7 @@ static void head(const struct graph_context *c, struct graph *out)
 	bf16.weight_pass = 0;
 	graph_stay_wide(&bf16);
 	graph_norm(&bf16, out, "final norm", c->norm_tokens, h);
-	graph_enter_tp(c, out, "head input", 1, 1);
+	graph_enter_tp(&bf16, out, "head input", 1, 1);
 	bf16.adapter_rank = 0;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias ? vocab / tp : 0, 1);

@@ -2,9 +2,9 @@
 #include "engine/base/plain.h"
 #include "engine/graph/build.h"
 
-static double hidden_bytes(const struct graph_context *c)
+static double hidden_bytes(const struct graph_context *c, double width)
 {
-	return c->tokens * (double)c->scenario->model.hidden * c->width;
+	return c->tokens * (double)c->scenario->model.hidden * width;
 }
 
 /* Megatron's adapters know no sequence parallelism: what they are handed is gathered,
@@ -45,48 +45,72 @@ static int entries(const struct graph_context *c, int products)
  * the weight's gradient (pytorch torch/distributed/_symmetric_memory, stacked partials
  * and return_A). */
 static void copy_gathered(const struct graph_context *c, struct graph *graph,
-			  double hiddens)
+			  double hiddens, double forward_width, double backward_width)
 {
 	if (c->scenario->stack.copies_gathered && c->mesh->tp_group.ranks > 1)
 		graph_memory(c, graph, OPERATOR_ELEMENTWISE, "gathered copy", c->tokens,
-			     hiddens * (double)c->scenario->model.hidden, 2 * c->width,
-			     2 * c->width);
+			     hiddens * (double)c->scenario->model.hidden,
+			     2 * forward_width, 2 * backward_width);
+}
+
+/* The input, to all ranks that hold columns of the products: as these read it, or as it
+ * is where Megatron's adapters read what was gathered, too
+ * (return_layernorm_output_gathered). */
+static struct graph_operator *gather_input(const struct graph_context *c,
+					   struct graph *graph, const char *name,
+					   double hiddens, int forward, int backward)
+{
+	double width = adapters_keep(c) ? c->width : c->gathered_width;
+	struct graph_operator *op = graph_collective(
+		c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, &c->mesh->tp_group,
+		hiddens * hidden_bytes(c, width), forward, backward);
+
+	if (op)
+		op->narrow = width < c->width;
+	return op;
+}
+
+static void enter_parts(const struct graph_context *c, struct graph *graph,
+			const char *name, double hiddens, int calls)
+{
+	const struct group *tp = &c->mesh->tp_group;
+	double shards = gathered_parts(c);
+	struct graph_operator *op;
+
+	/* the backward gathers the input again beside the input gradient's GEMM: its
+	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2). Frozen weights
+	 * have no gradient that would need it. */
+	op = gather_input(c, graph, name, hiddens, calls, 0);
+	/* the norm's output is one part of what it gathered */
+	if (op && shards > 1)
+		op->kept_bytes = (shards - 1) * op->payload_bytes / (double)tp->ranks;
+	copy_gathered(c, graph, hiddens,
+		      op && op->narrow ? c->gathered_width : c->width, c->width);
+	if (!c->frozen || (c->adapter_rank > 0 && !adapters_keep(c))) {
+		op = gather_input(c, graph, "input again", hiddens, 0, calls);
+		if (op)
+			op->overlaps = true;
+	}
+	op = graph_collective(c, graph, "input gradient", DIM_TP,
+			      COLLECTIVE_REDUCE_SCATTER, tp,
+			      hiddens * hidden_bytes(c, c->width), 0, calls);
+	if (op)
+		op->beside_weight_grad = true;
 }
 
 void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 		    const char *name, double hiddens, int products)
 {
-	const struct group *tp = &c->mesh->tp_group;
-	double bytes = hiddens * hidden_bytes(c);
 	int calls = entries(c, products);
 	struct graph_operator *op;
-	double shards;
 
-	if (!c->scenario->plan.sp) {
-		op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
-				      bytes, 0, calls);
-		if (op)
-			op->beside_weight_grad = true;
+	if (c->scenario->plan.sp) {
+		enter_parts(c, graph, name, hiddens, calls);
 		return;
 	}
-	/* the backward gathers the input again beside the input gradient's GEMM: its
-	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2). Frozen weights
-	 * have no gradient that would need it. */
-	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp, bytes,
-			      calls, 0);
-	/* the norm's output is one part of what it gathered */
-	shards = gathered_parts(c);
-	if (op && shards > 1)
-		op->kept_bytes = (shards - 1) * bytes / (double)tp->ranks;
-	copy_gathered(c, graph, hiddens);
-	if (!c->frozen || (c->adapter_rank > 0 && !adapters_keep(c))) {
-		op = graph_collective(c, graph, "input again", DIM_TP,
-				      COLLECTIVE_ALL_GATHER, tp, bytes, 0, calls);
-		if (op)
-			op->overlaps = true;
-	}
-	op = graph_collective(c, graph, "input gradient", DIM_TP,
-			      COLLECTIVE_REDUCE_SCATTER, tp, bytes, 0, calls);
+	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE,
+			      &c->mesh->tp_group, hiddens * hidden_bytes(c, c->width),
+			      0, calls);
 	if (op)
 		op->beside_weight_grad = true;
 }
@@ -95,15 +119,23 @@ void graph_leave_tp(const struct graph_context *c, struct graph *graph,
 		    const char *name)
 {
 	const struct group *tp = &c->mesh->tp_group;
+	bool narrow = c->gathered_width < c->width && tp->ranks > 1;
+	double bytes = hidden_bytes(c, c->width);
+	struct graph_operator *op;
 
 	if (!c->scenario->plan.sp) {
 		graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
-				 hidden_bytes(c), 1, 0);
+				 bytes, 1, 0);
 		return;
 	}
-	copy_gathered(c, graph, 1);
-	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_REDUCE_SCATTER, tp,
-			 hidden_bytes(c), 1, 0);
-	graph_collective(c, graph, "output gradient", DIM_TP, COLLECTIVE_ALL_GATHER, tp,
-			 hidden_bytes(c), 0, 1);
+	if (narrow)
+		graph_gradient_gathered(c, graph);
+	copy_gathered(c, graph, 1, c->width, c->gathered_gradient_width);
+	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_REDUCE_SCATTER, tp, bytes,
+			 1, 0);
+	op = graph_collective(c, graph, "output gradient", DIM_TP,
+			      COLLECTIVE_ALL_GATHER, tp,
+			      hidden_bytes(c, c->gathered_gradient_width), 0, 1);
+	if (op)
+		op->narrow = narrow;
 }

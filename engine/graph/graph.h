@@ -95,6 +95,7 @@ struct graph_operator {
 	bool beside_weight_grad; /* its backward call runs beside the next GEMM's weight
 				    gradient */
 	bool overlaps;           /* with the operators behind it */
+	bool narrow;             /* it gathers what a product reads as that reads it */
 	bool whole;              /* TP's overlap does not send it by pieces */
 	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
@@ -177,8 +178,11 @@ struct graph_context {
 	double width;         /* bytes of an activation element */
 	double input_width;   /* of a GEMM input that waits for the backward */
 	double operand_width; /* of what a GEMM reads: its input and its weights */
-	double weight_pass;   /* bytes of turning a stored weight into an operand */
-	bool op_by_op;        /* kernels of PyTorch's, none fused */
+	/* With SP: of what TP gathers for a product's input, and of its output's
+	 * gradient; and traffic of turning round what came narrow */
+	double gathered_width, gathered_gradient_width, gathered_turn;
+	double weight_pass; /* bytes of turning a stored weight into an operand */
+	bool op_by_op;      /* kernels of PyTorch's, none fused */
 	/* fp8, fp4: traffic per element of a GEMM's input and of its output's gradient,
 	 * where no kernel before it helps, and of a weight, once a step */
 	double quantise_bytes, quantise_gradient_bytes, quantise_alone_bytes;

@@ -96,7 +96,11 @@ struct stack {
 	/* gradients that ZeRO shares are summed on the host where the states are there
 	 */
 	bool offloads_gradients;
-	bool splits_adapters;  /* TP splits both matrices of an adapter (Megatron's) */
+	bool splits_adapters; /* TP splits both matrices of an adapter (Megatron's) */
+	/* With SP a product's input is turned narrow before TP gathers it, and so is an
+	 * output's gradient: to fp8 with one scale a tensor; with scales of blocks, too
+	 */
+	bool gathers_fp8, gathers_blocks;
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
 	struct ability_sheet abilities;

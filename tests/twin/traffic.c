@@ -21,25 +21,60 @@ static double reduce(double bytes, int64_t ranks)
 struct run {
 	const struct scenario *s;
 	struct twin_rank rank;
-	double tokens; /* of a micro-batch on a rank of a CP group */
-	double own;    /* of them, what a rank has outside of TP */
-	double width;  /* bytes */
-	double *sent;  /* by dimension */
+	double tokens;          /* of a micro-batch on a rank of a CP group */
+	double own;             /* of them, what a rank has outside of TP */
+	double width;           /* bytes */
+	double entry, gradient; /* of what is gathered: inputs, outputs' gradients */
+	double *sent;           /* by dimension */
 };
 
 /* In front of matrices that are split by columns, and behind those split by rows
  * (Shoeybi 2019, section 3; with SP Korthikanti 2022, section 4.2.2: the input is
  * gathered again for its weights' gradient). */
-static void around_tp(const struct run *r, double in, double out)
+static void pass_tp(const struct run *r, double in, double out, bool narrow)
 {
-	double bytes = r->tokens * (double)r->s->model.hidden * r->width;
+	double elements = r->tokens * (double)r->s->model.hidden;
+	double wide = elements * r->width;
+	double entry = narrow ? elements * r->entry : wide;
+	double gradient = narrow ? elements * r->gradient : wide;
 	int64_t tp = r->s->plan.tp;
 
 	if (r->s->plan.sp)
-		r->sent[DIM_TP] +=
-			in * 3 * gather(bytes, tp) + out * 2 * gather(bytes, tp);
+		r->sent[DIM_TP] += in * (gather(entry, tp) + gather(wide, tp) +
+					 gather(entry, tp)) +
+				   out * (gather(wide, tp) + gather(gradient, tp));
 	else
-		r->sent[DIM_TP] += in * reduce(bytes, tp) + out * reduce(bytes, tp);
+		r->sent[DIM_TP] += in * reduce(wide, tp) + out * reduce(wide, tp);
+}
+
+static void around_tp(const struct run *r, double in, double out)
+{
+	pass_tp(r, in, out, true);
+}
+
+/* Bytes of an element that TP gathers. What one scale a tensor is enough for goes in
+ * fp8; of other formats a product takes its input in the layout at hand, and a gradient
+ * is sent in both (TransformerEngine@d0067d0, pytorch/distributed.py). */
+static void widths(struct run *r)
+{
+	const struct plan *p = &r->s->plan;
+	const struct stack *stack = &r->s->stack;
+	bool tensor =
+		p->precision == PRECISION_FP8 &&
+		(p->fp8_recipe == FP8_DELAYED || p->fp8_recipe == FP8_CURRENT_SCALING);
+	double byte = 1;
+
+	r->entry = r->gradient = r->width = p->precision == PRECISION_FP32 ? 4 : 2;
+	if (p->precision < PRECISION_FP8 || p->precision > PRECISION_NVFP4 ||
+	    (p->precision == PRECISION_FP8 && p->fp8_recipe == FP8_ROWWISE) ||
+	    !(tensor ? stack->gathers_fp8 : stack->gathers_blocks))
+		return;
+	if (p->precision == PRECISION_MXFP8)
+		byte += 1.0 / 32;
+	if (p->precision == PRECISION_NVFP4)
+		byte = 1.0 / 2 + 1.0 / 16;
+	r->entry = byte;
+	r->gradient = tensor ? byte : byte + byte;
 }
 
 /* Times that an MLP's input enters: by its gate apart, where that is a matrix of its
@@ -172,7 +207,7 @@ static void head(const struct run *r)
 
 	while (rows % (p->tp * r->s->stack.vocab_multiple) != 0)
 		rows++;
-	around_tp(r, 1, 0);
+	pass_tp(r, 1, 0, false);
 	if (!p->vocab_parallel) {
 		r->sent[DIM_TP] += gather(r->tokens * (double)rows * r->width, p->tp);
 		return;
@@ -190,7 +225,7 @@ static void join(const struct run *r)
 	const struct plan *p = &r->s->plan;
 	double state = r->tokens * (double)r->s->model.hidden * r->width;
 
-	around_tp(r, 2, 0);
+	pass_tp(r, 2, 0, p->precision != PRECISION_NVFP4);
 	r->sent[DIM_TP] += gather(state, p->tp);
 	if (p->sp)
 		r->sent[DIM_TP] += gather(state, p->tp);
@@ -277,7 +312,7 @@ void twin_traffic(const struct scenario *s, struct twin_sent *out)
 
 		r.tokens = (double)(p->micro_batch * p->seq_len) / (double)p->cp;
 		r.own = p->sp ? r.tokens / (double)p->tp : r.tokens;
-		r.width = p->precision == PRECISION_FP32 ? 4 : 2;
+		widths(&r);
 		for (int64_t i = 0; i < m; i++)
 			micro_batch(&r);
 		twin_weights(s, r.rank, &w);
