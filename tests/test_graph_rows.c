@@ -483,7 +483,7 @@ static void check_call(const struct graph_operator *op)
 		     1e-12);
 }
 
-static int products, norms_read, entries, exits;
+static int products, norms_read, entries, exits, waited;
 
 static bool is_named(const struct graph_operator *op, const char *what)
 {
@@ -507,6 +507,34 @@ static bool leaves_tp(int i)
 		if (is_named(&graph->item[i], "output"))
 			return true;
 	return false;
+}
+
+/* An accelerator that waits for its host runs a layer item by item: each when the one
+ * before is over and its first kernel is launched. */
+static void check_wait(void)
+{
+	double now = 0, sum = 0, launched = 0, most = s.stack.operator_launches;
+	int wait = 0, n = graph->count;
+
+	if (s.plan.compile)
+		most /= 2;
+	while (wait < n && graph->item[wait].kind != OPERATOR_WAIT)
+		wait++;
+	if (wait == n)
+		return;
+	for (int i = wait + 1; i < wait + n; i++) {
+		const struct graph_operator *op = &graph->item[i % n];
+		double first = launched + fmin(most, op->host_forward);
+
+		now = fmax(now, first * context.launch_seconds) + op->forward_seconds;
+		sum += op->forward_seconds;
+		launched += op->host_forward;
+	}
+	now = fmax(now, launched * context.launch_seconds);
+	assert_close(graph->item[wait].forward_seconds,
+		     s.plan.ep_overlap ? most * context.launch_seconds : now - sum,
+		     1e-6);
+	waited++;
 }
 
 static void check_layer(int kind)
@@ -541,6 +569,7 @@ static void check_layer(int kind)
 		/* collectives between hand on what the norm wrote */
 		at.norm = op->kind == OPERATOR_NORM;
 	}
+	check_wait();
 }
 
 static void test_operators_of_any_layer(void **state)
@@ -559,7 +588,7 @@ static void test_operators_of_any_layer(void **state)
 		}
 	}
 	assert_true(products > 1000 && norms_read > 300);
-	assert_true(entries > 100 && exits > 100);
+	assert_true(entries > 100 && exits > 100 && waited > 100);
 }
 
 int main(void)

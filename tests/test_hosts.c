@@ -140,27 +140,116 @@ static void test_graphs_take_their_scopes_launches(void **state)
 	assert_true(all_launches(&s) == 0);
 }
 
-/* A dropless layer waits once a forward, and then for one operator; a fixed capacity
- * or HybridEP needs no wait. */
+static double waits(const struct graph *graph)
+{
+	double sum = 0;
+
+	for (int i = 0; i < graph->count; i++)
+		if (graph->item[i].kind == OPERATOR_WAIT)
+			sum += graph->item[i].forward_seconds;
+	return sum;
+}
+
+/* Seconds of a launch: of 7 us, half as long again off their cores, of the slowest of
+ * 32 that differ by a fifth. */
+static double launch(double scale)
+{
+	return scale * 7e-6 * 1.5 * (1 + 0.2 * sqrt(2 * log(32)));
+}
+
+static double until_launched(const struct graph *graph)
+{
+	double sum = 0;
+
+	for (int i = 0; i < graph->count; i++)
+		sum += graph->item[i].host_forward;
+	return sum;
+}
+
+/* From the counts on, round to the next layer's: any operator begins when its first
+ * kernel is launched, 20 launches at most behind those before, and all from it on take
+ * their time. */
+static double by_the_latest(const struct graph *graph, double seconds, double *kernels)
+{
+	int wait = 0, n = graph->count;
+	double latest = 0, launched = 0;
+
+	while (graph->item[wait].kind != OPERATOR_WAIT)
+		wait++;
+	for (int first = 1; first < n; first++) {
+		const struct graph_operator *op = &graph->item[(wait + first) % n];
+		double behind = 0;
+
+		for (int i = first; i < n; i++)
+			behind += graph->item[(wait + i) % n].forward_seconds;
+		if (first == 1)
+			*kernels = behind;
+		latest =
+			fmax(latest, (launched + fmin(20, op->host_forward)) * seconds +
+					     behind);
+		launched += op->host_forward;
+	}
+	return fmax(latest, launched * seconds);
+}
+
+/* A dropless layer waits once a forward: then its host has launched nothing ahead.
+ * Where two micro-batches take turns it waits for one operator. A fixed capacity or
+ * HybridEP needs no wait. */
 static void test_dropless_layers_wait_for_their_counts(void **state)
 {
-	const struct graph *graph;
+	static const double scales[] = { 0.1, 0.5, 1, 2, 8 };
+	double kernels = 0, before = 0;
 	struct scenario s;
-	double waits = 0;
 
 	(void)state;
 	deepseek(&s);
-	graph = draw(&s);
-	for (int i = 0; i < graph->count; i++)
-		if (graph->item[i].kind == OPERATOR_WAIT)
-			waits += graph->item[i].forward_seconds;
-	/* 20 launches of 7 us, half as long again off their cores, of the slowest of 32
-	 * that differ by a fifth */
-	assert_close(waits, 20 * 7e-6 * 1.5 * (1 + 0.2 * sqrt(2 * log(32))), 1e-9);
+	for (int i = 0; i < 5; i++) {
+		double until, wait;
+
+		s.cluster.accelerator.calibration.host_scale = scales[i];
+		wait = waits(draw(&s));
+		until = by_the_latest(draw(&s), launch(scales[i]), &kernels);
+		assert_close(wait, until - kernels, 1e-9);
+		/* for one operator at least */
+		assert_true(wait >= 20 * launch(scales[i]) * (1 - 1e-12) &&
+			    wait > before);
+		before = wait;
+	}
+	/* a host that is far behind is all that counts */
+	assert_close(before + kernels, until_launched(draw(&s)) * launch(8), 1e-9);
+	s.cluster.accelerator.calibration.host_scale = 1;
+	case_set(&s, "ep_overlap", "on");
+	assert_close(waits(draw(&s)), 20 * launch(1), 1e-9);
+	case_set(&s, "ep_overlap", "off");
+	case_set(&s, "moe_capacity", "pad");
+	assert_true(waits(draw(&s)) == 0);
+	case_set(&s, "moe_capacity", "dropless");
 	case_set(&s, "moe_dispatcher", "hybridep");
-	graph = draw(&s);
-	for (int i = 0; i < graph->count; i++)
-		assert_true(graph->item[i].kind != OPERATOR_WAIT);
+	assert_true(waits(draw(&s)) == 0);
+}
+
+/* With a fixed capacity the host runs ahead, and the slower of both sets the pace:
+ * never slower than where it waits in each layer. */
+static void test_a_host_that_runs_ahead_is_no_slower(void **state)
+{
+	struct scenario s;
+	int faster = 0;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		double dropless, padded;
+
+		deepseek(&s);
+		case_set(&s, "moe_dispatcher", "alltoall");
+		s.cluster.accelerator.calibration.host_scale = 0.25 * (1 << i);
+		dropless = seconds(&s);
+		case_set(&s, "moe_capacity", "pad");
+		case_set(&s, "capacity_factor", "1");
+		padded = seconds(&s);
+		assert_true(padded <= dropless * (1 + 1e-12));
+		faster += padded < 0.99 * dropless;
+	}
+	assert_true(faster > 0);
 }
 
 /* The public ladder, predicted: each step of software is faster than the one before,
@@ -260,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_nvfp4_launches),
 		cmocka_unit_test(test_graphs_take_their_scopes_launches),
 		cmocka_unit_test(test_dropless_layers_wait_for_their_counts),
+		cmocka_unit_test(test_a_host_that_runs_ahead_is_no_slower),
 		cmocka_unit_test(test_the_ladder_of_gb200_is_climbed),
 		cmocka_unit_test(test_hosts_set_the_pace_of_short_layers),
 	};

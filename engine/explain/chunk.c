@@ -29,6 +29,7 @@ TIME_OF(exposed_backward, exposed_backward)
 TIME_OF(late_forward, late_forward)
 TIME_OF(late_backward, late_backward)
 TIME_OF(host_forward, host_forward)
+TIME_OF(wait_forward, wait_forward)
 TIME_OF(host_backward, host_backward)
 TIME_OF(again_flops, again_flops)
 TIME_OF(shard_forward, shard_forward)
@@ -132,6 +133,7 @@ LAYERS(add_computing, "forward_seconds")
 LAYERS(add_input_grad, "input_grad_seconds")
 LAYERS(add_recompute, "recompute_seconds")
 LAYERS(add_host_forward, "host_forward")
+LAYERS(add_wait_forward, "wait_forward")
 LAYERS(add_host_backward, "host_backward")
 LAYERS(add_again_flops, "again_flops")
 LAYERS(add_trained, "trained_parameters")
@@ -252,9 +254,15 @@ static void gpu_backward_terms(const struct asked *a, struct explanation *out)
 static void late_terms(const struct asked *a, struct explanation *out, bool forward)
 {
 	bool round = time_of(a).expert_layers > 0 && explain_step(a)->mesh.ep > 1;
+	bool waits = round && forward && time_of(a).wait_forward > 0;
 
-	explain_say(out, round ? "sqrt(sqrt(h * h * h * h + g * g * g * g)) - g"
-			       : "max(0, h - g)");
+	explain_say(out, waits ? "max(0, sqrt(sqrt(h * h * h * h + (g - w) * (g - w) * "
+				 "(g - w) * (g - w))) - g)"
+			 : round ? "sqrt(sqrt(h * h * h * h + g * g * g * g)) - g"
+				 : "max(0, h - g)");
+	if (waits)
+		own(a, out, "w", "of it, waiting for launches behind counts",
+		    "wait_forward");
 	own(a, out, "h", "launching it", forward ? "host_forward" : "host_backward");
 	own(a, out, "g", "what the GPU takes",
 	    forward ? "gpu_forward" : "gpu_backward");
@@ -416,6 +424,8 @@ const struct explain_node explain_chunk[] = {
 	     add_host_forward, NULL, layers),
 	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
 	     add_host_backward, NULL, layers),
+	NODE("wait_forward", "Waiting for launches", FORM_SECONDS, wait_forward,
+	     add_wait_forward, NULL, layers),
 	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
 	     add_again_flops, NULL, layers),
 	NODE("trained_parameters", "Weights that train", FORM_COUNT, trained,

@@ -42,6 +42,7 @@ COST_OF(exposed_backward, exposed_backward)
 COST_OF(alone_forward, alone_forward)
 COST_OF(alone_backward, alone_backward)
 COST_OF(host_forward, host_forward)
+COST_OF(wait_forward, wait_forward)
 COST_OF(host_backward, host_backward)
 COST_OF(dense, dense)
 COST_OF(expert, expert)
@@ -108,6 +109,7 @@ OPERATORS(add_weight_grad, "weight_grad_seconds")
 OPERATORS(add_exposed_forward, "exposed_forward")
 OPERATORS(add_alone_forward, "alone_forward")
 OPERATORS(add_host_forward, "host_forward")
+OPERATORS(add_wait_forward, "wait_forward")
 OPERATORS(add_whole, "whole_bytes")
 
 /* Where whole recomputation runs some of the layers again, what that adds for them. */
@@ -347,6 +349,8 @@ const struct explain_node explain_layer[] = {
 	     add_host_forward, NULL, hosts),
 	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
 	     add_host_backward, NULL, hosts),
+	NODE("wait_forward", "Waiting for launches", FORM_SECONDS, wait_forward,
+	     add_wait_forward, NULL, hosts),
 	NODE("dense_parameters", "Dense weights", FORM_COUNT, dense, add_dense, NULL,
 	     graph),
 	NODE("expert_parameters", "Expert weights", FORM_COUNT, expert, add_expert,

@@ -113,6 +113,9 @@ OF(adapted, op->adapter_bytes)
 OF(adapted_gradients, op->adapter_gradient_bytes)
 OF(adapted_weights, op->adapter_weight_bytes)
 OF(small_backward, op->small_backward)
+OF(until, op->until_seconds)
+OF(waited, op->until_seconds > 0 ? op->forward_seconds : 0)
+OF(beside, op->until_seconds - op->forward_seconds)
 OF(launches_forward, op->host_forward)
 OF(launches_backward, op->host_backward)
 
@@ -401,6 +404,10 @@ const struct explain_node explain_operator[] = {
 	DRAWN("groups", "Matrices", FORM_COUNT, groups),
 	DRAWN("padding_flops", "Rows that fill tiles", FORM_FLOPS, padding),
 	DRAWN("start_seconds", "Starting its matrices", FORM_SECONDS, starts),
+	DRAWN("until_seconds", "From the counts to the layer's last kernel",
+	      FORM_SECONDS, until),
+	DRAWN("wait_forward", "Waiting for launches", FORM_SECONDS, waited),
+	DRAWN("kernel_seconds", "Kernels of the layer's forward", FORM_SECONDS, beside),
 	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
 	     host_forward_terms, NULL, "Time of the CPU."),
 	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,

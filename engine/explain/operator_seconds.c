@@ -149,7 +149,15 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 	const struct graph_operator *op = explain_op(a);
 	double bytes = backward ? op->backward_bytes : op->forward_bytes;
 
-	if (op->kind == OPERATOR_WAIT && !backward) {
+	if (op->kind == OPERATOR_WAIT && !backward && op->until_seconds > 0) {
+		explain_say(out, "T - G");
+		explain_operator_term(a, out, "T",
+				      "until the layer's kernels, launched from the "
+				      "counts on, are over",
+				      "until_seconds");
+		explain_operator_term(a, out, "G", "seconds of these kernels",
+				      "kernel_seconds");
+	} else if (op->kind == OPERATOR_WAIT && !backward) {
 		explain_say(out, "o * l");
 		explain_from(a, out, "o", "launches of an operator",
 			     "stack.operator_launches");

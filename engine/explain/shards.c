@@ -47,7 +47,8 @@ static void shown_terms(const struct asked *a, struct explanation *out,
 void explain_shard_forward(const struct asked *a, struct explanation *out)
 {
 	if (of_chunk(a, "gather_seconds") == 0) {
-		explain_say(out, "0");
+		explain_say(out, "g");
+		own(a, out, "g", "gathering", "gather_seconds");
 		return;
 	}
 	once_terms(a, out);

@@ -70,6 +70,8 @@ struct graph_operator {
 	double again, held_bytes;
 	double away_bytes; /* of what would be held, on the host */
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
+	/* OPERATOR_WAIT: from the counts on, until a layer's kernels are over */
+	double until_seconds;
 	/* The CPU's work, in launches of a kernel; none where a graph is replayed. */
 	double host_forward, host_backward;
 	double turned_bytes; /* moved each way by turning attention to fp8 and back */

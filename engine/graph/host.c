@@ -161,6 +161,32 @@ static void count(const struct graph_context *c, struct graph_operator *op)
 		backward * operators + 2 * matrices + quantise_launches(c, op, true);
 }
 
+/* A host that waited for the counts has launched nothing ahead: what follows, up to the
+ * next layer's counts, runs no sooner than it is launched, an operator when its first
+ * kernel is. What that takes beyond the kernels' own time the accelerator waits. Where
+ * two micro-batches take turns the other's kernels are at hand but for one operator. */
+static void wait_for_launches(const struct graph_context *c, struct graph *graph)
+{
+	double launched = 0, kernels = 0, until = 0;
+	struct graph_operator *wait = graph->item;
+
+	while (wait < graph->item + graph->count && wait->kind != OPERATOR_WAIT)
+		wait++;
+	if (wait == graph->item + graph->count || c->scenario->plan.ep_overlap)
+		return;
+	for (int i = 1, at = (int)(wait - graph->item); i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[(at + i) % graph->count];
+		double first =
+			launched + lesser(op->host_forward, c->operator_launches);
+
+		until = larger(until, first * c->launch_seconds) + op->forward_seconds;
+		launched += op->host_forward;
+		kernels += op->forward_seconds;
+	}
+	wait->until_seconds = larger(until, launched * c->launch_seconds);
+	wait->forward_seconds = wait->until_seconds - kernels;
+}
+
 void graph_count_host(const struct graph_context *c, int k, int from,
 		      struct graph *graph)
 {
@@ -179,4 +205,5 @@ void graph_count_host(const struct graph_context *c, int k, int from,
 			 !is_captured(c, scope_of(c, k, graph, i)))
 			count(c, op);
 	}
+	wait_for_launches(c, graph);
 }

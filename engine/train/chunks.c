@@ -19,6 +19,7 @@ void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost, doubl
 	to->alone_backward += count * cost->alone_backward;
 	to->pairs_hide += count * cost->pairs_hide;
 	to->host_forward += count * cost->host_forward;
+	to->wait_forward += count * cost->wait_forward;
 	to->host_backward += count * cost->host_backward;
 	to->dense += count * cost->dense;
 	to->expert += count * cost->expert;
@@ -168,15 +169,15 @@ static void offload_traffic(struct step *step, double times, struct chunk_time *
 
 /* What the CPU shows beside the GPU's seconds: the slower sets the pace. Where ranks
  * wait for each other's experts, some host or some GPU is late in every layer, and the
- * corner between both is round. */
+ * corner between both is round; what the GPU waited for this host is part of that. */
 static double late_seconds(const struct mesh *mesh, const struct chunk_time *t,
-			   double host, double gpu)
+			   double host, double gpu, double waited)
 {
-	double h = host * host, g = gpu * gpu;
+	double h = host * host, g = (gpu - waited) * (gpu - waited);
 
 	if (t->expert_layers <= 0 || mesh->ep < 2)
 		return larger(0, host - gpu);
-	return sqrt(sqrt(h * h + g * g)) - gpu;
+	return larger(0, sqrt(sqrt(h * h + g * g)) - gpu);
 }
 
 /* Virtual stages with the same layers and none of the model's ends: each knows the next
@@ -216,8 +217,9 @@ static void time_chunk(struct step *step, const struct alike *all, struct chunk_
 		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
 
 	/* a CPU that launches slower than the GPU computes sets the pace */
-	t->late_forward = late_seconds(&step->mesh, t, t->host_forward, forward);
-	t->late_backward = late_seconds(&step->mesh, t, t->host_backward, backward);
+	t->late_forward =
+		late_seconds(&step->mesh, t, t->host_forward, forward, t->wait_forward);
+	t->late_backward = late_seconds(&step->mesh, t, t->host_backward, backward, 0);
 	if (t->host_bytes > 0)
 		offload_traffic(step, all->times, t, out);
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;

@@ -223,6 +223,7 @@ static void add_host(const struct graph_context *c, const struct graph *graph,
 
 		out->host_forward += op->host_forward;
 		out->host_backward += op->host_backward + op->again * op->host_forward;
+		out->wait_forward += op->until_seconds > 0 ? op->forward_seconds : 0;
 	}
 	out->host_forward *= c->launch_seconds;
 	out->host_backward *= c->launch_seconds;
@@ -371,6 +372,7 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 	to->flops += from->flops;
 	to->again_flops += from->again_flops;
 	to->host_forward += from->host_forward;
+	to->wait_forward += from->wait_forward;
 	to->host_backward += from->host_backward;
 	to->dense += from->dense;
 	to->dense_trainable += from->dense_trainable;

@@ -169,14 +169,16 @@ static double shard_layer_seconds(const struct step *step,
 	       (plan->fsdp_reshard ? cost.gather_seconds : 0);
 }
 
-/* Seconds of the GPU and of the CPU that launches its kernels. */
+/* Seconds of the GPU, without what it waits for launches behind counts, and of the CPU
+ * that launches its kernels. */
 struct sides {
 	double gpu, host;
 };
 
 static struct sides sides_of(const struct layer_cost *cost, bool backward)
 {
-	struct sides forward = { cost->forward + cost->exposed_forward,
+	struct sides forward = { cost->forward - cost->wait_forward +
+					 cost->exposed_forward,
 				 cost->host_forward };
 	struct sides back = { cost->input_grad + cost->weight_grad + cost->recompute +
 				      cost->exposed_backward,

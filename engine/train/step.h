@@ -17,6 +17,7 @@ struct chunk_time {
 	double exposed_forward, exposed_backward;
 	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
 	double host_forward, host_backward;               /* seconds of the CPU */
+	double wait_forward; /* of the forward, that it has launched nothing ahead */
 	double layers, expert_layers; /* with weights of each family */
 	double dense, expert, dense_trainable, expert_trainable;
 	double flops, again_flops;
@@ -52,6 +53,7 @@ struct layer_cost {
 	double flops;       /* forward */
 	double again_flops; /* recomputed */
 	double host_forward, host_backward; /* seconds of the CPU */
+	double wait_forward;
 };
 
 /* Of parts of the model, as layers that are recomputed whole and not, those that were
