@@ -229,27 +229,28 @@ static void test_dropless_layers_wait_for_their_counts(void **state)
 }
 
 /* With a fixed capacity the host runs ahead, and the slower of both sets the pace:
- * never slower than where it waits in each layer. */
+ * never slower than where it waits in each layer. Where ranks wait for each other, some
+ * host is late anyway. */
 static void test_a_host_that_runs_ahead_is_no_slower(void **state)
 {
 	struct scenario s;
-	int faster = 0;
 
 	(void)state;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 10; i++) {
+		bool alone = i % 2;
 		double dropless, padded;
 
 		deepseek(&s);
 		case_set(&s, "moe_dispatcher", "alltoall");
-		s.cluster.accelerator.calibration.host_scale = 0.25 * (1 << i);
+		if (alone)
+			case_set(&s, "ep", "1");
+		s.cluster.accelerator.calibration.host_scale = 0.25 * (1 << i / 2);
 		dropless = seconds(&s);
 		case_set(&s, "moe_capacity", "pad");
 		case_set(&s, "capacity_factor", "1");
 		padded = seconds(&s);
-		assert_true(padded <= dropless * (1 + 1e-12));
-		faster += padded < 0.99 * dropless;
+		assert_true(padded <= dropless * (i == 1 ? 0.9999 : 1 + 1e-12));
 	}
-	assert_true(faster > 0);
 }
 
 /* The public ladder, predicted: each step of software is faster than the one before,
