@@ -52,6 +52,8 @@ static const struct {
 	const char *plan; /* NULL = any */
 	const char *key, *besides, *why;
 } still[] = {
+	{ "fp4 experts", "moe_capacity", "capacity_factor=1.25",
+	  "ranks wait for late hosts whether or not each waits for counts" },
 	{ NULL, "compile", "fused_norms=off",
 	  "fused kernels are there already, and the CPU keeps up" },
 	{ "FSDP", "host_binding", "zero=1 document_len=off seq=128",

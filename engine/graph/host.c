@@ -169,10 +169,12 @@ static void wait_for_launches(const struct graph_context *c, struct graph *graph
 {
 	double launched = 0, kernels = 0, until = 0;
 	struct graph_operator *wait = graph->item;
+	bool turns = c->scenario->plan.ep_overlap && c->mesh->ep > 1 &&
+		     c->scenario->stack.ep_overlap > 0;
 
 	while (wait < graph->item + graph->count && wait->kind != OPERATOR_WAIT)
 		wait++;
-	if (wait == graph->item + graph->count || c->scenario->plan.ep_overlap)
+	if (wait == graph->item + graph->count || turns)
 		return;
 	for (int i = 1, at = (int)(wait - graph->item); i < graph->count; i++) {
 		const struct graph_operator *op = &graph->item[(at + i) % graph->count];
