@@ -28,16 +28,21 @@ double cache_expected(const struct station *at, double tokens)
  * where none writes more than that, all of them together. */
 static double decodes_to_come(const struct station *at)
 {
-	double gain = at->pool->gain, sum = 0;
+	double gain = at->pool->gain, most = at->pool->expects_most;
+	int64_t within, passes = 0, beyond = 0;
 
-	if (at->pool->expects_most <= 0 || at->longest <= at->pool->expects_most)
+	if (most <= 0 || at->longest <= most)
 		return (double)(at->finishes -
 				(int64_t)at->running.count * at->passes) *
 		       gain;
-	for (int i = 0; i < at->heap_count; i++)
-		sum += cache_expected(at,
-				      (double)(at->heap[i].finish - at->passes) * gain);
-	return sum;
+	within = (int64_t)(most / gain);
+	for (int i = 0; i < at->heap_count; i++) {
+		int64_t left = at->heap[i].finish - at->passes;
+
+		beyond += left > within;
+		passes += left > within ? 0 : left;
+	}
+	return (double)passes * gain + (double)beyond * most;
 }
 
 /* Tokens that it and all inside have still to write, as far as they have to fit. */

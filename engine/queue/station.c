@@ -171,24 +171,24 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 	bool whole = at->pool->scheduler == SERVE_STATIC;
 	bool full = whole && (at->running.count > 0 || at->filling.count > 0 ||
 			      at->leaving.count > 0);
+	bool none = false; /* has room */
 
 	/* who found no room is not looked at before somebody ends */
 	full |= at->full && at->filling.count == 0;
 	for (int32_t i = at->filling.first; i != NOBODY && left >= 1;
 	     i = s->request[i].next)
 		carry(at, &s->request[i], &left, c);
-	while (!full && at->seen > 0 && (left >= 1 || whole) &&
-	       cache_has_room(at, &s->request[at->waiting.first]) &&
-	       fits_beside(at, &s->request[at->waiting.first], left, c)) {
+	while (!full && at->seen > 0 && (left >= 1 || whole)) {
 		struct request *r = &s->request[at->waiting.first];
 
+		none = !cache_has_room(at, r);
+		if (none || !fits_beside(at, r, left, c))
+			break;
 		let_in(at, s);
 		if (r->fill > 0 && left >= 1)
 			carry(at, r, &left, c);
 	}
-	at->full = at->pool->retracts && at->running.count > 0 &&
-		   (full || (at->seen > 0 && left >= 1 &&
-			     !cache_has_room(at, &s->request[at->waiting.first])));
+	at->full = at->pool->retracts && at->running.count > 0 && (full || none);
 }
 
 /* Of a pass, or, where requests decode, of all micro-batches of a round. */
