@@ -963,6 +963,40 @@ static const struct {
 	{ "trtllm", "tensorrt-llm" },
 };
 
+/* A cache that is planned in fp8 beside weights in fp8 is asked for: a checkpoint that
+ * was published in 16 bits does not say so. */
+static void test_the_cache_is_as_wide_as_planned(void **state)
+{
+	static const struct {
+		const char *format, *stack, *precision, *part;
+		bool there;
+	} row[] = {
+		{ "trtllm", "tensorrt-llm", "fp8", "  dtype: \"fp8\"\n", true },
+		{ "trtllm", "tensorrt-llm", "bf16", "dtype", false },
+		{ "vllm", "tensorrt-llm", "fp8", "--kv-cache-dtype fp8", true },
+		{ "sglang", "tensorrt-llm", "fp8", "--kv-cache-dtype fp8_e4m3", true },
+		{ "vllm", "vllm", "fp8", "--kv-cache-dtype", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		char *text;
+
+		assert_true(scenario_blank(&s, "llama3.1-8b", "dgx-h100", row[i].stack,
+					   &error));
+		case_set(&s, "mode", "inference");
+		case_set(&s, "precision", row[i].precision);
+		s.cluster.gpus = 1;
+		text = write_as(row[i].format, &s, NULL);
+		expect_words(text, row[i].part, row[i].there);
+		expect_words(text, "kv_precision: auto: fp8 is asked for",
+			     row[i].there);
+		free(text);
+	}
+}
+
 static void test_random(void **state)
 {
 	static const char *const models[] = { "llama3.1-70b", "deepseek-v3",
@@ -1297,6 +1331,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_pools_run_beside_each_other),
+		cmocka_unit_test(test_the_cache_is_as_wide_as_planned),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_remarks),
 		cmocka_unit_test(blocks_are_powers_of_two),

@@ -7,6 +7,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/rules/legality.h"
+#include "engine/serve/pass.h"
 #include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/serving/print.h"
@@ -219,6 +220,18 @@ static void settle_share(const struct job *job, struct server_words *words)
 	write_unsaid(&words->w, "memory_share", "auto: %g is asked for", *share);
 }
 
+/* A cache that is planned as narrow as the weights, which checkpoints say who were made
+ * so; others have to be asked for it. */
+static void settle_cache(struct server_words *words)
+{
+	struct serving_plan *v = &words->pool.plan.serving;
+
+	if (v->kv_precision != KV_AUTO || serve_kv_element_bytes(&words->pool) != 1)
+		return;
+	v->kv_precision = KV_FP8;
+	write_unsaid(&words->w, "kv_precision", "auto: fp8 is asked for");
+}
+
 struct server_words *job_server(const struct job *job, enum role role, bool all,
 				const struct server_place *at)
 {
@@ -244,6 +257,7 @@ struct server_words *job_server(const struct job *job, enum role role, bool all,
 		.out = job->out,
 	};
 	settle_share(job, words);
+	settle_cache(words);
 	entries_add_rows(&words->flags, &words->pool, job->tool->rows, false, job->out);
 	job->tool->write(&words->w);
 	return words;
