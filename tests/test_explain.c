@@ -177,6 +177,30 @@ static void test_keys_are_read_as_text(void **state)
 	}
 }
 
+/* What users and routers do has a source: where others measured theirs. */
+static void test_knobs_of_users_have_a_source(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "shared_prefix", "open-infra-index" },
+		{ "host_prefix", "yours to measure" },
+		{ "host_kv", "kv_offloading_size" },
+		{ "routing_skew", "Blom" },
+		{ "prompt", "a knob: yours to turn" },
+	};
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	s.plan.mode = MODE_INFERENCE;
+	serve_estimate(&s, &now);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct explanation x;
+
+		assert_true(explain(&s, &now, rows[i][0], &x));
+		assert_non_null(strstr(x.source, rows[i][1]));
+	}
+}
+
 static void test_unknown_keys_are_refused(void **state)
 {
 	static const char *const keys[] = { "",
@@ -319,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_every_number_of_a_server_is_explained),
 		cmocka_unit_test(test_an_illegal_plan_is_explained_without_old_numbers),
 		cmocka_unit_test(test_keys_are_read_as_text),
+		cmocka_unit_test(test_knobs_of_users_have_a_source),
 		cmocka_unit_test(test_unknown_keys_are_refused),
 		cmocka_unit_test(test_states_of_a_dense_model),
 		cmocka_unit_test(test_flops_of_attention),

@@ -98,6 +98,27 @@ static bool take_constant(const struct scenario *scenario, const char *key,
 	return true;
 }
 
+/* Knobs that are properties of users or of a router: where others measured theirs, or
+ * where it is written what follows from them. */
+static const struct {
+	const char *key, *source;
+} published[] = {
+	{ "shared_prefix",
+	  "yours to measure; others: 56 % of the tokens of DeepSeek's day (open-infra-index, "
+	  "day 6), 37 % of Mooncake's conversations and 65 % of its synthetic log, in a "
+	  "cache that keeps all (kvcache-ai/Mooncake, FAST25-release/traces)" },
+	{ "host_prefix",
+	  "yours to measure; others: see shared prefix, less what the GPU's own cache "
+	  "finds" },
+	{ "host_kv",
+	  "vLLM kv_offloading_size (vllm/config/cache.py), SGLang hicache_size "
+	  "(srt/mem_cache/memory_pool_host.py), TensorRT-LLM host_cache_size "
+	  "(KvCacheConfig), LMCache max_local_cpu_size" },
+	{ "routing_skew",
+	  "yours to measure (EPLB's counters tell the loads); the busiest of n ranks: Blom "
+	  "1958, Statistical Estimates and Transformed Beta-Variables, 6.9" },
+};
+
 /* Where the stack's source says which values it has, if the sheet speaks of them. */
 static const char *sheet_source(const struct scenario *scenario,
 				const struct knob *knob)
@@ -108,6 +129,9 @@ static const char *sheet_source(const struct scenario *scenario,
 		if (sheet->row[i].has.knob > 0 &&
 		    &knob_table[sheet->row[i].has.knob - 1] == knob)
 			return sheet->row[i].source;
+	for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
+		if (strcmp(published[i].key, knob->key) == 0)
+			return published[i].source;
 	return "a knob: yours to turn";
 }
 
