@@ -323,6 +323,31 @@ static void test_what_sglang_asks_for(void **state)
 		expect_words(text, "refuses it", false);
 		free(text);
 	}
+	/* releases before 0.5.15 have one word for all graphs, and a file with it is
+	 * not told twice */
+	assert_true(
+		scenario_blank(&s, "llama3.1-8b", "dgx-h100", "sglang@0.5.9", &error));
+	s.plan.mode = MODE_INFERENCE;
+	s.cluster.gpus = 1;
+	s.plan.serving.concurrency = 300;
+	s.plan.serving.prompt_len = s.plan.serving.output_len = 100;
+	text = write_as("sglang", &s, NULL);
+	expect_words(text, "--cuda-graph-max-bs 300", true);
+	free(text);
+	read_good("sglang",
+		  "python3 -m sglang.launch_server --model-path "
+		  "meta-llama/Llama-3.1-8B --cuda-graph-max-bs 8\n",
+		  &s);
+	s.plan.serving.concurrency = 300;
+	s.plan.serving.prompt_len = s.plan.serving.output_len = 100;
+	text = write_as("sglang", &s, &report);
+	expect_words(text, "--cuda-graph-max-bs-decode 300", true);
+	expect_words(text, "--cuda-graph-max-bs 8", false);
+	free(text);
+	assert_true(scenario_blank(&s, "deepseek-v3", "dgx-h200", "sglang", &error));
+	s.plan.mode = MODE_INFERENCE;
+	s.cluster.gpus = s.plan.tp = 8;
+	s.plan.serving.adapters = 4;
 	s.plan.ep = 8;
 	s.plan.serving.redundant_experts = 32;
 	s.plan.serving.speculative = SPECULATIVE_MTP;
@@ -921,7 +946,8 @@ static void test_what_is_planned(void **state)
 		{ "vllm", "llama3.1-8b", "1", "700", "max-cudagraph-capture-size 704",
 		  true },
 		{ "vllm", "llama3.1-8b", "1", "500", "cudagraph", false },
-		{ "sglang", "llama3.1-8b", "1", "300", "cuda-graph-max-bs 300", true },
+		{ "sglang", "llama3.1-8b", "1", "300", "cuda-graph-max-bs-decode 300",
+		  true },
 		{ "sglang", "llama3.1-8b", "1", "200", "cuda-graph", false },
 		{ "trtllm", "llama3.1-8b", "1", "300",
 		  "cuda_graph_config:\n  enable_padding: true\n  max_batch_size: 300\n",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/serve/serve.h"
+#include "presets/release.h"
 #include "presets/serving/tool.h"
 
 enum { BOOTSTRAP_ABOVE = 10 }; /* a server's port */
@@ -318,11 +319,19 @@ static void write_limits(const struct tool_writer *w)
 			    v->max_requests * v->dp_attention);
 }
 
+/* Graphs of prompts and of decoding have sizes of their own since 0.5.15
+ * (sgl-project/sglang pull 23906); the one word of before is going (38375). */
+static const char graphs_key[] = "cuda-graph-max-bs-decode";
+static const char old_graphs_key[] = "cuda-graph-max-bs";
+
 static void write_graphs(const struct tool_writer *w)
 {
+	bool old = release_is_before(w->scenario->stack.name, "0.5.15", "2026-07-01");
+
 	if (w->role != ROLE_PREFILL &&
 	    w->planned.batch > server_usual_graphs(w->scenario))
-		write_count(w, "cuda-graph-max-bs", (int64_t)w->planned.batch);
+		write_count(w, old ? old_graphs_key : graphs_key,
+			    (int64_t)w->planned.batch);
 }
 
 static void write_plan(const struct tool_writer *w)
@@ -403,6 +412,18 @@ static void put_pools(FILE *stream, const struct server_place *list, int count)
 		   " \\\n  --decode \"http://{host}:{port}\"");
 }
 
+/* A size that came in the other word goes. */
+static void settle(struct tool_writer *w)
+{
+	bool both = false;
+
+	sglang_settle_host(w);
+	for (int i = 0; i < w->flags->count; i++)
+		both = both || strcmp(w->flags->item[i].key, graphs_key) == 0;
+	if (both)
+		write_without(w, old_graphs_key);
+}
+
 const struct tool tool_sglang = {
 	.name = "sglang",
 	.stack = "sglang",
@@ -425,7 +446,7 @@ const struct tool tool_sglang = {
 	.put_channel = put_channel,
 	.read = read_degrees,
 	.write = write_plan,
-	.settle = sglang_settle_host,
+	.settle = settle,
 	.variables = lmcache_variables,
 	.reads_variables = sglang_uses_lmcache,
 	.more_knobs = more_knobs,
