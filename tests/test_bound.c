@@ -214,7 +214,7 @@ static void ask(struct trial *trial, const struct scenario *s, struct answers *o
 	trial_use(trial, part);
 	trial_stages(trial);
 	out->floor = trial_floor(trial);
-	out->seconds = trial_seconds(trial);
+	out->seconds = trial_seconds(trial, 0);
 	out->bytes = trial_bytes(trial, &exact);
 }
 

@@ -432,6 +432,36 @@ static void test_the_others_as_simulated(void **state)
 	}
 }
 
+/* A run that is left takes longer than anybody asked, and one that is not is told as
+ * it is; those of stages that wait much are left long before their end. */
+static void test_what_nobody_asks_for_is_left(void **state)
+{
+	static struct pipeline_result to_end, asked;
+	int left = 0, tries = 0;
+
+	(void)state;
+	seed = 17;
+	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
+		for (int i = 0; i < 60; i++, tries++) {
+			any_schedule(kind);
+			in.enough = 0;
+			pipeline_step(&in, &to_end);
+			in.enough = to_end.seconds * between(0.5, 1.5);
+			pipeline_step(&in, &asked);
+			if (isinf(asked.seconds)) {
+				left++;
+				assert_true(in.enough < to_end.seconds);
+				continue;
+			}
+			assert_true(asked.seconds == to_end.seconds);
+			for (int s = 0; s < in.stages; s++)
+				assert_true(asked.idle[s] == to_end.idle[s] &&
+					    asked.in_flight[s] == to_end.in_flight[s]);
+		}
+	}
+	assert_true(left > tries / 3);
+}
+
 /* Long runs of equal stages, where a shortcut has most to lose. */
 static void test_long_runs_of_the_others(void **state)
 {
@@ -754,6 +784,7 @@ int main(void)
 		cmocka_unit_test(test_breadth_first_as_simulated),
 		cmocka_unit_test(test_interleaved_with_embedding_and_head),
 		cmocka_unit_test(test_the_others_as_simulated),
+		cmocka_unit_test(test_what_nobody_asks_for_is_left),
 		cmocka_unit_test(test_long_runs_of_the_others),
 		cmocka_unit_test(test_rounds_before_the_times_come_again),
 		cmocka_unit_test(test_many_stages),

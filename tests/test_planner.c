@@ -1053,7 +1053,7 @@ static void check_trial(struct trial *trial, const struct scenario *s,
 	assert_true(!exact || bytes >= e->memory.total_bytes * (1 - 1e-9));
 	assert_true(trial_stages(trial));
 	assert_true(trial_floor(trial) <= e->step_seconds);
-	assert_true(trial_seconds(trial) == e->step_seconds);
+	assert_true(trial_seconds(trial, 0) == e->step_seconds);
 	assert_true(trial_bytes(trial, &exact) == e->memory.total_bytes);
 	assert_true(exact);
 }

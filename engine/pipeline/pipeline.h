@@ -35,6 +35,11 @@ struct pipeline_input {
 	bool weighed;
 	double held[MAX_VIRTUAL];
 	/* What follows is used by schedules other than gpipe, 1f1b and interleaved. */
+	/* Seconds beyond which nobody asks: a run that is sure to take longer may be
+	 * left, and then its seconds are without end and the rest is not said. 0 =
+	 * none.
+	 */
+	double enough;
 	int optimizer_sync; /* enum optimizer_sync: with post-validation a step is the
 			       longest stage's own time, its start skew apart */
 	/* Seconds that a forward or a backward of a virtual stage saves when it runs

@@ -77,7 +77,10 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 	struct schedule_problem problem;
 	double work[MAX_STAGES];
 	int32_t peak[MAX_STAGES];
-	struct flow flow = { .hidden = out->busy,
+	/* where stages start apart, ends say little of the step */
+	bool ends = !in->hides && in->optimizer_sync != SYNC_POST_VALIDATION;
+	struct flow flow = { .enough = ends ? in->enough : 0,
+			     .hidden = out->busy,
 			     .hidden_sends = out->transfer,
 			     .peak_chunks = peak };
 
@@ -88,6 +91,8 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 		return false;
 	out->seconds =
 		in->optimizer_sync == SYNC_POST_VALIDATION ? flow.span : flow.seconds;
+	if (isinf(out->seconds))
+		return true;
 	sum_work(in, work);
 	take_stages(in, &flow, work, out);
 	return true;

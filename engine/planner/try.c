@@ -71,6 +71,16 @@ static bool is_slower(struct planner *p, double bytes)
 	       score_of(p, trial_floor(p->trial), bytes) > search_worst(p);
 }
 
+/* Seconds of a step with a score that is as bad as the worst that is wanted; 0 = there
+ * are none. */
+static double enough_seconds(const struct planner *p)
+{
+	double none = score_of(p, 0, 0), each = score_of(p, 1, 0) - none;
+	double enough = each > 0 ? (search_worst(p) - none) / each : 0;
+
+	return isfinite(enough) ? fmax(enough, 0) : 0;
+}
+
 /* What its time, then its bytes say of a plan before it is estimated as a whole. True
  * if it may be wanted. */
 static bool may_be_wanted(struct planner *p, const struct option *state)
@@ -100,7 +110,12 @@ static bool may_be_wanted(struct planner *p, const struct option *state)
 		counts->bounded++;
 		return false;
 	}
-	seconds = trial_seconds(p->trial);
+	seconds = trial_seconds(p->trial, enough_seconds(p));
+	if (isinf(seconds)) {
+		p->floor = p->dealt ? trial_pipeline_floor(p->trial) : 0;
+		counts->bounded++;
+		return false;
+	}
 	bytes = trial_bytes(p->trial, &exact);
 	if (bytes > search_room(p, s) && bytes <= search_limit(p, s))
 		return true;

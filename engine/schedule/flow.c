@@ -301,10 +301,40 @@ static bool run_stage(struct runner *r, int s)
 	return any;
 }
 
+/* When a stage ends at least: what it has not begun follows without a gap. */
+static double least_end(const struct runner *r, int s)
+{
+	const struct simulate_times *t = r->times;
+	double end = r->now.lane[s].free + r->left_out;
+
+	for (int chunk = 0; chunk < r->order.chunks; chunk++) {
+		const struct row *row = &r->now.row[row_of(r, s, chunk)];
+		int k = row->position;
+
+		end += (r->each - row->forwards) * t->forward[k] +
+		       (r->each - row->backwards) *
+			       (t->input_grad[k] + t->weight_grad[k]);
+	}
+	return end;
+}
+
+/* Whether the run is sure to take longer than anybody asks; looked at now and then. */
+static bool is_late(const struct runner *r)
+{
+	enum { OFTEN = 4 };
+
+	if (r->enough <= 0 || r->sweeps % OFTEN != 0)
+		return false;
+	for (int s = 0; s < r->order.stages; s++)
+		if (least_end(r, s) > r->enough)
+			return true;
+	return false;
+}
+
 /* Alternate directions: work flows down in forwards and up in backwards. */
 static bool run_all(struct runner *r)
 {
-	while (r->busy_lanes > 0) {
+	while (r->busy_lanes > 0 && !is_late(r)) {
 		bool any = false;
 
 		for (int s = 0; s < r->order.stages; s++)
@@ -417,7 +447,7 @@ static void start_all(struct runner *r)
 
 static void close_stages(const struct runner *r, struct flow *out)
 {
-	out->seconds = out->span = 0;
+	out->seconds = out->span = r->busy_lanes > 0 ? INFINITY : 0;
 	for (int s = 0; s < r->order.stages; s++) {
 		const struct lane *lane = &r->now.lane[s];
 		double end = lane->free + r->left_out;
@@ -438,6 +468,7 @@ bool flow_run(const struct schedule_request *request,
 	double start[MAX_STAGES], send = times->send_seconds;
 	struct runner r = { .times = times,
 			    .list = list,
+			    .enough = out->enough,
 			    .latency[1] = times->overlap_send ? send : 0,
 			    .hold[1] = times->overlap_send ? 0 : send,
 			    .start = start,

@@ -13,6 +13,9 @@
 
 /* Per stage, for the caller to lend: MAX_STAGES of each. */
 struct flow {
+	/* A run that is sure to take longer is left: then the seconds are without end
+	 * and nothing else is said. 0 = none is. Not for pairs that hide. */
+	double enough;
 	double seconds, span; /* as in struct simulation */
 	double *hidden;       /* seconds of work that ran beside the other of a pair */
 	double *hidden_sends; /* and of sends that hold the stage */

@@ -66,6 +66,7 @@ struct runner {
 	int rows, shift, mask;      /* of a row of ends: 1 << shift */
 	int each;                   /* micro-batches that a chunk runs */
 	bool cuts;                  /* the order has items of more micro-batches */
+	double enough; /* nobody asks by how much it takes longer; 0 = all do */
 	int held_limit;
 	int busy_lanes; /* that have something left */
 	struct state now;

@@ -331,7 +331,9 @@ static bool make_order(const struct schedule_request *request, struct schedule *
 					.overlap_send = request->overlap_send };
 	double hidden[MAX_STAGES], hidden_sends[MAX_STAGES];
 	int32_t peak[MAX_STAGES];
-	struct flow flow = { 0, 0, hidden, hidden_sends, peak };
+	struct flow flow = { .hidden = hidden,
+			     .hidden_sends = hidden_sends,
+			     .peak_chunks = peak };
 	struct order order;
 
 	if (schedule_table[request->kind].by_rule)

@@ -107,6 +107,7 @@ bool step_split(struct step *step)
 	step->pipeline.overlap_send = plan->overlap_p2p;
 	step->pipeline.optimizer_sync = plan->optimizer_sync;
 	step->pipeline.weighed = false;
+	step->pipeline.enough = 0;
 	step->pipeline.hides = step_hides_in_pairs(step->scenario);
 	if (plan->split == SPLIT_BALANCED_MEMORY)
 		return step_split_memory(step, weights);

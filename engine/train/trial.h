@@ -61,6 +61,8 @@ double trial_floor(struct trial *trial);
 /* The same of stages that were dealt out without ZeRO's traffic in each micro-batch,
  * with what that adds at least. */
 double trial_lean_floor(struct trial *trial);
-double trial_seconds(struct trial *trial);
+/* Infinite where the pipeline alone is sure to take longer than `enough`; 0 = whatever
+ * it takes. */
+double trial_seconds(struct trial *trial, double enough);
 
 #endif

@@ -142,7 +142,7 @@ static void add_bounds(struct figures *out, const struct scenario *s)
 		return;
 	figures_add(out, "trial.floor", trial_floor(&trial), 0);
 	figures_add(out, "trial.pipeline_floor", trial_pipeline_floor(&trial), 0);
-	assert_true(trial_seconds(&trial) == e.step_seconds);
+	assert_true(trial_seconds(&trial, 0) == e.step_seconds);
 }
 
 /* The operators of a layer or of an end on one rank, the n-th counted n times. */
