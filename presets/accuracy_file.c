@@ -58,8 +58,9 @@ const char *accuracy_kind_word(enum run_kind kind)
 	return words[kind];
 }
 
-bool accuracy_read(const struct document *document, struct accuracy *out,
-		   struct error *error)
+/* Read a mapping; false with error filled. */
+static bool accuracy_read(const struct document *document, struct accuracy *out,
+			  struct error *error)
 {
 	struct accuracy read = { 0 };
 
@@ -80,8 +81,9 @@ bool accuracy_read(const struct document *document, struct accuracy *out,
 	return true;
 }
 
-bool accuracy_read_serving(const struct document *document, struct accuracy *out,
-			   struct error *error)
+/* The same of servers: fills their part of out alone. */
+static bool accuracy_read_serving(const struct document *document, struct accuracy *out,
+				  struct error *error)
 {
 	struct accuracy read = { 0 };
 

@@ -5,12 +5,6 @@
 #include "engine/machine/accuracy.h"
 #include "presets/document.h"
 
-/* Read a mapping; false with error filled. */
-bool accuracy_read(const struct document *document, struct accuracy *out,
-		   struct error *error);
-/* The same of servers: fills their part of out alone. */
-bool accuracy_read_serving(const struct document *document, struct accuracy *out,
-			   struct error *error);
 /* Both, as they are compiled in; read once. NULL: out of memory. */
 const struct accuracy *accuracy_shipped(void);
 /* "dense", "experts" ...: the keys of the kinds. */

@@ -27,8 +27,9 @@ static bool read_word(const struct document *document, const struct node *node,
 			 node->kind == NODE_SCALAR ? node->text : "a mapping", list);
 }
 
-bool field_read(const struct document *document, const struct node *node,
-		const struct field *field, void *base, struct error *error)
+/* Read node's text into the member. */
+static bool field_read(const struct document *document, const struct node *node,
+		       const struct field *field, void *base, struct error *error)
 {
 	void *at = (char *)base + field->offset;
 	double number;
@@ -55,7 +56,9 @@ bool field_read(const struct document *document, const struct node *node,
 	}
 }
 
-const struct field *field_find(const struct field *fields, int count, const char *key)
+/* NULL if no field has this dotted key. */
+static const struct field *field_find(const struct field *fields, int count,
+				      const char *key)
 {
 	for (int i = 0; i < count; i++)
 		if (strcmp(fields[i].key, key) == 0)
@@ -92,9 +95,10 @@ bool field_zero(const struct field *field, const void *base)
 	}
 }
 
-bool field_unknown(const struct document *document, const struct node *node,
-		   const char *key, const struct field *fields, int count,
-		   struct error *error)
+/* Unknown key at node: fills error with the nearest of the known ones. */
+static bool field_unknown(const struct document *document, const struct node *node,
+			  const char *key, const struct field *fields, int count,
+			  struct error *error)
 {
 	const char *near = NULL;
 	int best = 4;

@@ -29,11 +29,6 @@ struct field {
 	const char *const *words;
 };
 
-/* Read node's text into the member. */
-bool field_read(const struct document *document, const struct node *node,
-		const struct field *field, void *base, struct error *error);
-/* NULL if no field has this dotted key. */
-const struct field *field_find(const struct field *fields, int count, const char *key);
 /* One member as YAML text, without its key. */
 void field_print(const struct field *field, const void *base, FILE *stream);
 /* Whether the member is zero, false or empty. */
@@ -42,10 +37,6 @@ bool field_zero(const struct field *field, const void *base);
  * Keys of one mapping stand side by side in the table. False if there was none. */
 bool fields_write(const struct field *fields, int count, const void *base,
 		  FILE *stream);
-/* Unknown key at node: fills error with the nearest of the known ones. */
-bool field_unknown(const struct document *document, const struct node *node,
-		   const char *key, const struct field *fields, int count,
-		   struct error *error);
 /* Read a mapping; keys may be nested up to four deep. `other` is asked for keys that
  * the table lacks: it returns true if it took them, or false with *failed set when
  * something was wrong; it may be NULL. */

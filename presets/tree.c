@@ -133,7 +133,8 @@ static struct node *add_node(struct tree *tree, enum node_kind kind, int line)
 	return node;
 }
 
-bool tree_expects_key(const struct tree *tree)
+/* Whether the next scalar is a key. */
+static bool tree_expects_key(const struct tree *tree)
 {
 	return tree->depth > 0 && tree->open[tree->depth - 1]->kind == NODE_MAP &&
 	       !tree->key;

@@ -37,7 +37,5 @@ bool tree_alias(struct tree *tree, const char *name, int place);
 void tree_close(struct tree *tree);
 /* False, with the error. */
 bool tree_complain(const struct tree *tree, int place, const char *what);
-/* Whether the next scalar is a key. */
-bool tree_expects_key(const struct tree *tree);
 
 #endif

@@ -301,10 +301,6 @@ static void test_table_columns_give_way(void **state)
 			  "gradients      4       4│\n");
 	assert_int_equal(c.cursor_y, 3);
 	assert_int_equal(c.cell[3 * 25].back, ROLE_FOCUS);
-	assert_int_equal(table_row_at((struct rect){ 0, 0, 25, 4 }, &small_table, 3, 2),
-			 3);
-	assert_int_equal(table_row_at((struct rect){ 0, 0, 25, 4 }, &small_table, 3, 0),
-			 -1);
 	canvas_erase(&c);
 	widget_table(&c, (struct rect){ 0, 0, 16, 2 }, &small_table);
 	assert_screen(&c, "what      bytes\ngradie…       4█\n\n\n");
@@ -444,14 +440,12 @@ static void test_strip_keeps_the_present_value_visible(void **state)
 			  "    OOM     900    1000     500  16 > 8\n"
 			  "         ▆▆▆▆▆▆  ██████\n"
 			  "         ██████  ██████  ██████\n");
-	assert_int_equal(strip_item_at(whole, strip, 5, 2, 17), 2);
 	for (int present = 0; present < 5; present++) {
 		canvas_erase(&c);
 		widget_strip(&c, narrow, strip, 5, present);
 		char *text = canvas_to_text(&c);
 		assert_non_null(strstr(text, strip[present].note));
 		free(text);
-		assert_int_equal(strip_item_at(narrow, strip, 5, present, 25), -1);
 	}
 	canvas_free(&c);
 }
@@ -487,7 +481,6 @@ static void draw_everything(struct canvas *c, struct rect rect)
 	for (int i = 0; i < 5; i++)
 		widget_column(c, rect, value[i], ROLE_TP);
 	widget_strip(c, rect, strip, 5, 3);
-	strip_item_at(rect, strip, 5, 3, 0);
 	widget_list(c, rect, &list);
 	widget_table(c, rect, &small_table);
 	widget_prose(c, rect, 0, ROLE_HINT, "some words \xff\x1b and 你好你好");

@@ -30,7 +30,8 @@ static char *encode(char *out, const unsigned char *text, size_t length)
 	return out;
 }
 
-char *clipboard_sequence(const char *text)
+/* "ESC ] 52 ; c ; base64 BEL", to be freed. NULL: out of memory, or too long. */
+static char *clipboard_sequence(const char *text)
 {
 	static const char start[] = "\033]52;c;";
 	size_t length = strlen(text);
@@ -47,7 +48,9 @@ char *clipboard_sequence(const char *text)
 	return sequence;
 }
 
-bool clipboard_known(const char *term, const char *screen_session)
+/* Whether a terminal of this type ($TERM) knows the sequence, as far as its name says;
+ * inside GNU screen ($STY) nothing comes through. */
+static bool clipboard_known(const char *term, const char *screen_session)
 {
 	/* what these names stand for takes it, whatever their terminfo says */
 	static const char *const families[] = { "xterm",     "tmux",    "screen",

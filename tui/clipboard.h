@@ -8,11 +8,6 @@
 /* What xterm takes by default: longer sequences are dropped without a word. */
 enum { CLIPBOARD_MAX_BYTES = 74000 };
 
-/* "ESC ] 52 ; c ; base64 BEL", to be freed. NULL: out of memory, or too long. */
-char *clipboard_sequence(const char *text);
-/* Whether a terminal of this type ($TERM) knows the sequence, as far as its name says;
- * inside GNU screen ($STY) nothing comes through. */
-bool clipboard_known(const char *term, const char *screen_session);
 /* Sends the text to the open terminal. False with the reason if it has no clipboard, or
  * the text is more than it takes. */
 bool clipboard_copy(const char *text, char *why, size_t size);

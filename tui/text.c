@@ -112,7 +112,7 @@ size_t text_encode(uint32_t code, char out[4])
 	return length;
 }
 
-void text_append(struct text *text, const char *bytes, size_t length)
+static void text_append(struct text *text, const char *bytes, size_t length)
 {
 	if (text->failed)
 		return;

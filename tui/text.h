@@ -31,7 +31,6 @@ struct text {
 	bool failed;
 };
 
-void text_append(struct text *text, const char *bytes, size_t length);
 void text_add(struct text *text, const char *string);
 void text_add_code(struct text *text, uint32_t code);
 void text_addf(struct text *text, const char *format, ...)

@@ -86,9 +86,6 @@ void widget_strip(struct canvas *canvas, struct rect rect,
 /* Whether an item of the strip drawn like this is in sight. */
 bool strip_shows(struct rect rect, const struct strip_item *item, int count,
 		 int present, int index);
-/* The item at a column of the strip drawn like this, or -1. */
-int strip_item_at(struct rect rect, const struct strip_item *item, int count,
-		  int present, int x);
 
 /* --- scrolling (widget/list.c) --- */
 
@@ -111,8 +108,6 @@ struct list {
 /* Rows of one line each, scrolled so that the cursor is visible, with a scroll
  * bar where needed. Returns the first visible row. */
 int widget_list(struct canvas *canvas, struct rect rect, const struct list *list);
-/* The row at (x, y) of a list drawn like this, or -1. */
-int list_row_at(struct rect rect, const struct list *list, int x, int y);
 
 /* --- tables (widget/table.c) --- */
 
@@ -143,8 +138,6 @@ struct table {
 };
 /* A header and the rows, scrolled like a list. Returns the first visible row. */
 int widget_table(struct canvas *canvas, struct rect rect, const struct table *table);
-/* The row at (x, y) of a table drawn like this; -1: none or the header. */
-int table_row_at(struct rect rect, const struct table *table, int x, int y);
 
 /* --- text (widget/field.c, widget/prose.c) --- */
 

@@ -110,8 +110,6 @@ const char *course_keys(const struct explorer *explorer);
 /* The words of the glossary that the pane links to; how many. */
 int course_words(const struct explorer *explorer,
 		 const struct glossary_word *words[GLOSSARY_MAX_LINKS]);
-/* The page of the next of them, from the first on. */
-unsigned course_word(struct explorer *explorer);
 
 /* Columns of the pane where it stands at the right: from 160 on; else 0
  * (course_pane.c). */

@@ -274,7 +274,8 @@ unsigned course_show(struct explorer *explorer)
 	return changed;
 }
 
-unsigned course_word(struct explorer *explorer)
+/* The page of the next of them, from the first on. */
+static unsigned course_word(struct explorer *explorer)
 {
 	struct course *c = explorer->course;
 	const struct glossary_word *words[GLOSSARY_MAX_LINKS];

@@ -7,7 +7,6 @@
 
 /* Rows and lines of boxes that all of it takes at this width. */
 int graph_picture_rows(const struct graph *graph, int width);
-int graph_picture_lines(const struct graph *graph, int width);
 /* Scrolled so that the operator under the cursor is seen. */
 void graph_picture(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct graph *graph, int cursor);

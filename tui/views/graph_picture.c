@@ -71,7 +71,7 @@ static void plan_picture(const struct graph *graph, int width, struct picture_pl
 	p->lines++;
 }
 
-int graph_picture_lines(const struct graph *graph, int width)
+static int graph_picture_lines(const struct graph *graph, int width)
 {
 	struct picture_plan p;
 

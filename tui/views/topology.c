@@ -95,7 +95,8 @@ const struct group *topology_group(const struct mesh *mesh, enum dimension dimen
 	}
 }
 
-int topology_foot(const struct layout *layout)
+/* Rows of the rings at the foot. */
+static int topology_foot(const struct layout *layout)
 {
 	int used = 0;
 

@@ -44,8 +44,6 @@ int64_t topology_member(const struct layout *layout, const struct group *group,
 			int64_t rank, int64_t n);
 int64_t topology_place(const struct layout *layout, const struct group *group,
 		       int64_t rank);
-/* Rows of the rings at the foot. */
-int topology_foot(const struct layout *layout);
 
 /* --- views/topology_map.c --- */
 
@@ -60,7 +58,5 @@ void topology_rings(const struct explorer *explorer, struct canvas *canvas,
 		    struct rect rect, const struct layout *layout);
 /* What S chooses: a dimension, -1 for all. */
 int topology_choice(const struct explorer *explorer);
-/* A letter on its colour: nobody has to tell two colours apart. */
-void topology_mark(struct canvas *canvas, int x, int y, enum role role);
 
 #endif

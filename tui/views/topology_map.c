@@ -7,7 +7,7 @@
 
 /* On the colour itself, with the ink that reads on it: reverse would write with that of
  * the paper. */
-void topology_mark(struct canvas *canvas, int x, int y, enum role role)
+static void topology_mark(struct canvas *canvas, int x, int y, enum role role)
 {
 	canvas_put(canvas, x, y, (uint32_t)theme_style(role)->fill, role);
 	if (canvas->colour)

@@ -78,13 +78,3 @@ int widget_list(struct canvas *canvas, struct rect rect, const struct list *list
 				 first, list->count);
 	return first;
 }
-
-int list_row_at(struct rect rect, const struct list *list, int x, int y)
-{
-	int first = scroll_first(list->first, list->cursor, list->count, rect.height);
-
-	if (x < rect.x || x >= rect.x + rect.width || y < rect.y ||
-	    y >= rect.y + rect.height || first + y - rect.y >= list->count)
-		return -1;
-	return first + y - rect.y;
-}

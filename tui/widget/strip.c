@@ -96,15 +96,3 @@ bool strip_shows(struct rect rect, const struct strip_item *item, int count,
 
 	return index >= layout.first && index < layout.last;
 }
-
-int strip_item_at(struct rect rect, const struct strip_item *item, int count,
-		  int present, int x)
-{
-	struct layout layout = layout_of(rect, item, count, present);
-	int index;
-
-	if (x < layout.left || x >= rect.x + rect.width)
-		return -1;
-	index = layout.first + (x - layout.left) / layout.width;
-	return index < layout.last ? index : -1;
-}

@@ -210,10 +210,3 @@ int widget_table(struct canvas *canvas, struct rect rect, const struct table *ta
 	canvas_clip(canvas, before);
 	return first;
 }
-
-int table_row_at(struct rect rect, const struct table *table, int x, int y)
-{
-	struct list list = list_of(table, NULL);
-
-	return list_row_at(body_of(rect), &list, x, y);
-}
