@@ -392,9 +392,29 @@ static void test_short_names_are_told(void **state)
 	stage_close(&s);
 }
 
+/* The points of a front are one search that goes on with less memory: its nodes are
+ * listed once. */
+static void test_a_front_is_one_search(void **state)
+{
+	const struct search *search;
+	int kept = 0;
+
+	(void)state;
+	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	search_begin(&s.explorer);
+	search = s.explorer.search;
+	while (search->phase <= SEARCH_FRONT && search_slice(&s.explorer))
+		kept += search->phase == SEARCH_FRONT && search->kept;
+	assert_true(search->front[PARETO_MEMORY].count > 2);
+	assert_true(kept >= search->front[PARETO_MEMORY].count - 1);
+	assert_null(search->kept);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_front_is_one_search),
 		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),
 		cmocka_unit_test(test_rows_are_sorted),
 		cmocka_unit_test(test_rows_are_filtered),

@@ -18,8 +18,10 @@ static const double slice_seconds = 0.005, frame_seconds = 0.1;
 
 void search_forget(struct explorer *explorer)
 {
-	if (explorer->search)
+	if (explorer->search) {
 		worker_free(explorer->search->worker);
+		worker_free(explorer->search->kept);
+	}
 	free(explorer->search);
 	explorer->search = NULL;
 }
@@ -364,6 +366,14 @@ static enum search_phase phase_after(const struct search *search)
 	}
 }
 
+/* Whether the next point of a front is the same search with less memory. */
+static bool goes_on(const struct search *search)
+{
+	const struct pareto *front = &search->front[PARETO_MEMORY];
+
+	return search->phase == SEARCH_FRONT && !front->done && pareto_lessens(front);
+}
+
 /* One slice of the search at work; false once it has its answer. */
 static bool work(struct explorer *explorer)
 {
@@ -386,9 +396,26 @@ static bool work(struct explorer *explorer)
 		leave_without_memory(explorer);
 	else
 		take_answer(explorer, worker_result(search->worker));
-	worker_free(search->worker);
+	if (goes_on(search))
+		search->kept = search->worker;
+	else
+		worker_free(search->worker);
 	search->worker = NULL;
 	return false;
+}
+
+/* The next search of the phase. */
+static void start_next(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+
+	if (!search->kept) {
+		start_worker(explorer, &search->next);
+		return;
+	}
+	search->worker = search->kept;
+	search->kept = NULL;
+	worker_lessen(search->worker, search->next.reserve);
 }
 
 bool search_slice(struct explorer *explorer)
@@ -416,7 +443,7 @@ bool search_slice(struct explorer *explorer)
 	if (search->phase == SEARCH_ROWS && explain_rows(explorer))
 		return true;
 	if (next_search(search, shows_gpus(explorer))) {
-		start_worker(explorer, &search->next);
+		start_next(explorer);
 		return search->worker != NULL;
 	}
 	enter(explorer, phase_after(search));

@@ -62,6 +62,7 @@ struct search {
 	struct planner_problem problem, next;
 	struct planner_result result; /* as far as it is known */
 	struct worker *worker;        /* the search at work, or NULL */
+	struct worker *kept;          /* done, for the next point of a front */
 	enum search_phase phase;
 	double begun, drawn, seconds; /* clock_seconds(); since it began */
 	bool due;                     /* there is something new to see */
