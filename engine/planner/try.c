@@ -81,13 +81,37 @@ static double enough_seconds(const struct planner *p)
 	return isfinite(enough) ? fmax(enough, 0) : 0;
 }
 
+/* What the step itself says, which runs the pipeline. */
+static bool may_end_in_time(struct planner *p)
+{
+	struct planner_counts *counts = &p->result.counts;
+	const struct scenario *s = &p->trial->scenario;
+	double seconds = trial_seconds(p->trial, enough_seconds(p)), bytes;
+	bool exact;
+
+	if (isinf(seconds)) {
+		p->floor = p->dealt ? trial_pipeline_floor(p->trial) : 0;
+		counts->bounded++;
+		return false;
+	}
+	bytes = trial_bytes(p->trial, &exact);
+	if (bytes > search_room(p, s) && bytes <= search_limit(p, s))
+		return true;
+	if (bytes <= search_room(p, s) &&
+	    score_of(p, seconds, bytes) <= search_worst(p))
+		return true;
+	counts->explored++;
+	counts->out_of_memory += bytes > search_room(p, s);
+	return false;
+}
+
 /* What its time, then its bytes say of a plan before it is estimated as a whole. True
  * if it may be wanted. */
 static bool may_be_wanted(struct planner *p, const struct option *state)
 {
 	struct planner_counts *counts = &p->result.counts;
 	const struct scenario *s = &p->trial->scenario;
-	double seconds, bytes;
+	double bytes;
 	bool exact;
 
 	if (!deal(p, true)) {
@@ -110,21 +134,7 @@ static bool may_be_wanted(struct planner *p, const struct option *state)
 		counts->bounded++;
 		return false;
 	}
-	seconds = trial_seconds(p->trial, enough_seconds(p));
-	if (isinf(seconds)) {
-		p->floor = p->dealt ? trial_pipeline_floor(p->trial) : 0;
-		counts->bounded++;
-		return false;
-	}
-	bytes = trial_bytes(p->trial, &exact);
-	if (bytes > search_room(p, s) && bytes <= search_limit(p, s))
-		return true;
-	if (bytes <= search_room(p, s) &&
-	    score_of(p, seconds, bytes) <= search_worst(p))
-		return true;
-	counts->explored++;
-	counts->out_of_memory += bytes > search_room(p, s);
-	return false;
+	return may_end_in_time(p);
 }
 
 /* What is known of it without its stages. */
