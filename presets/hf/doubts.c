@@ -153,14 +153,16 @@ static void note_quantisation(struct hf_reader *r, const struct node *root,
 static void note_other_parts(struct hf_reader *r, const struct node *root,
 			     const char *model_type, struct model *model)
 {
-	static const char *const keys[] = { "vision_config",   "audio_config",
-					    "visual",          "vision_tower",
-					    "mm_vision_tower", "speech_config",
-					    "vit_config" };
+	static const char *const parts[] = { "vision", "visual", "audio", "speech",
+					     "vit_config" };
 	bool more = strcmp(model_type, "molmo") == 0;
 
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		more = more || says_so(node_get(root, keys[i]));
+	for (const struct node *node = root->child; node && !more; node = node->next)
+		for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+			more = more ||
+			       (strstr(node->key, parts[i]) &&
+				(node->kind == NODE_MAP ||
+				 (strstr(node->key, "tower") && says_so(node))));
 	if (more)
 		approximate(r, model, "vision_config", "the text part alone");
 }
