@@ -212,8 +212,7 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 	note_other_parts(r, root, model_type, model);
 	note_ends(r, root, model);
 	if (node_get(root, "thinker_config"))
-		import_note(r->report, IMPORT_NOT_MODELLED, "talker_config",
-			    "the thinker's text part of %s only", model_type);
+		approximate(r, model, "talker_config", "the thinker's text part alone");
 	note_structure(r, model);
 }
 
