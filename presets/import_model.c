@@ -23,6 +23,9 @@ static bool take_found(struct model *out, const struct import_name *named,
 	/* a framework's own word for a shape, llama3_70b, is no edition */
 	if (strchr(named->name, '/') && model_name_is_other(named->name, found))
 		model_name_forget_reach(out);
+	if (model_name_ranks(named->name, out))
+		import_note(report, IMPORT_APPROXIMATE, "model",
+			    "%.60s embeds or ranks: it generates nothing", named->name);
 	if (model_name_is_multimodal(named->name, found)) {
 		import_note(report, IMPORT_APPROXIMATE, "model",
 			    "what sees or hears of %.60s is left out", named->name);

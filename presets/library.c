@@ -60,6 +60,8 @@ bool library_model(struct model *out, const char *name, struct error *error)
 		model_name_doubt(name, out);
 	if (good && preset && model_name_is_multimodal(name, preset))
 		model_name_text_part(name, out);
+	if (good && preset)
+		model_name_ranks(name, out);
 	if (good && preset && model_name_is_other(name, preset))
 		model_name_forget_reach(out);
 	if (good && !preset)

@@ -393,6 +393,24 @@ void model_name_doubt(const char *name, struct model *model)
 	error_clean(model->approximate);
 }
 
+bool model_name_ranks(const char *name, struct model *model)
+{
+	char base[MAX_ID], part[64];
+	size_t used = strlen(model->approximate);
+
+	take_base(name, base);
+	for (const char *at = next_part(base, part); at; at = next_part(at, part))
+		if (strncmp(part, "embed", 5) == 0 || strncmp(part, "rerank", 6) == 0) {
+			snprintf(model->approximate + used,
+				 sizeof model->approximate - used,
+				 "%sit embeds or ranks, and what is generated here it "
+				 "does not",
+				 used ? "; " : "");
+			return true;
+		}
+	return false;
+}
+
 static int class_of(char c)
 {
 	return isdigit((unsigned char)c) ? 1 : isalpha((unsigned char)c) ? 2 : 3;

@@ -25,6 +25,9 @@ void model_name_doubt(const char *name, struct model *model);
  * where they are weights. */
 bool model_name_is_other(const char *name, const struct preset *preset);
 void model_name_forget_reach(struct model *model);
+/* Whether a name is of a model that embeds or ranks texts, which the model then says.
+ */
+bool model_name_ranks(const char *name, struct model *model);
 /* Whether the name is of a model that sees or hears and the preset's is not, which is
  * then its text part, and that as such a text. */
 bool model_name_is_multimodal(const char *name, const struct preset *preset);

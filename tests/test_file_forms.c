@@ -222,6 +222,27 @@ static void test_machines_of_paths(void **state)
 	}
 }
 
+/* Of the shape of a language model, and another job. */
+static void test_embedding_models(void **state)
+{
+	static const char *const names[] = { "Qwen/Qwen3-Embedding-8B",
+					     "Qwen/Qwen3-Reranker-4B" };
+	char text[128];
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		snprintf(text, sizeof text,
+			 "python3 -m sglang.launch_server --model-path %s\n", names[i]);
+		read_good("sglang", text, &s);
+		assert_non_null(strstr(s.model.approximate, "it embeds or ranks"));
+		assert_true(noted(IMPORT_APPROXIMATE, "model"));
+	}
+	read_good("sglang",
+		  "python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B\n", &s);
+	assert_string_equal(s.model.approximate, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_repeated_keys),
 		cmocka_unit_test(test_trained_whole),
 		cmocka_unit_test(test_machines_of_paths),
+		cmocka_unit_test(test_embedding_models),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -445,6 +445,9 @@ static void test_other_parts(void **state)
 		{ "{\"model_type\": \"llama\", " SMALL
 		  ", \"mm_vision_tower\": \"a/b\"}",
 		  "the text part alone" },
+		{ "{\"model_type\": \"qwen2_5_omni\", \"thinker_config\": {"
+		  "\"text_config\": {\"model_type\": \"qwen2\", " SMALL "}}}",
+		  "the thinker's text part alone" },
 		{ "{\"model_type\": \"qwen\", " SMALL
 		  ", \"audio\": {\"n_layer\": 32}, \"audio_token_id\": 7}",
 		  "the text part alone" },
