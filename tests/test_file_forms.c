@@ -243,6 +243,50 @@ static void test_embedding_models(void **state)
 	assert_string_equal(s.model.approximate, "");
 }
 
+static const char *noted_text(const char *key)
+{
+	for (int i = 0; i < report.count; i++)
+		if (report.note[i].kind == IMPORT_ASSUMED &&
+		    strcmp(report.note[i].key, key) == 0)
+			return report.note[i].text;
+	return "";
+}
+
+#define RUN                                                                   \
+	"torchrun --nproc_per_node 8 --nnodes $NNODES pretrain_gpt.py " SHAPE \
+	"--tensor-model-parallel-size $TP --micro-batch-size $MBS\n"
+
+/* A test that only running could tell is taken for false; which numbers of the plan
+ * hang on it is said, and nothing of what is set anyhow or matters to no plan. */
+static void test_doubtful_branches(void **state)
+{
+	static const char text[] = "TP=4\nMBS=2\nNNODES=1\n"
+				   "if [ -f hosts ]; then\n"
+				   "  export NNODES=2 PORT=6000\n  TP=8\nelse\n"
+				   "  NNODES=1\nfi\n"
+				   "if ls x; then MBS=4; DIR=a; fi\nMBS=1\n"
+				   "if false; then MBS=16; fi\necho $PORT $DIR\n" RUN;
+	struct script_given given = { .sets = 1, .set = { "TP=2" } };
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", text, &s);
+	expect(&s, "tp", "4");
+	expect(&s, "mbs", "1");
+	expect(&s, "gpus", "8");
+	assert_non_null(strstr(noted_text("tests"), "NNODES in line 5, TP in line 6"));
+	assert_null(strstr(noted_text("tests"), "MBS"));
+	assert_null(strstr(noted_text("tests"), "PORT"));
+	/* what the caller gives hangs on nothing */
+	read_given(&given);
+	read_good("megatron", text, &s);
+	expect(&s, "tp", "2");
+	assert_null(strstr(noted_text("tests"), "TP"));
+	read_given(NULL);
+	read_good("megatron", "TP=4\nMBS=2\nNNODES=1\n" RUN, &s);
+	assert_false(noted(IMPORT_ASSUMED, "tests"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_trained_whole),
 		cmocka_unit_test(test_machines_of_paths),
 		cmocka_unit_test(test_embedding_models),
+		cmocka_unit_test(test_doubtful_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,8 @@ struct arguments {
 	int wants;               /* the highest argument that the script asks for */
 	const char *environment; /* variables that come from there, NULL = none */
 	const char *loop; /* around the command that the visitor is shown, NULL */
+	/* "TP in line 12": numbers that branches not taken would set, NULL */
+	const char *doubted;
 	int joined; /* a line whose flags no command has by bash's rules, 0 = none */
 	int skipped_count;
 	struct argument skipped[ARGUMENTS_SKIPPED]; /* "a.b.c", in mappings not read */

@@ -8,7 +8,7 @@
 
 #include "presets/script/words.h"
 
-static const char *assignment(const char *word)
+const char *shell_assignment(const char *word)
 {
 	const char *c = word;
 
@@ -124,7 +124,7 @@ static void take_array(struct shell *shell, struct builder *b)
 	const char *equals;
 
 	b->text[b->length] = '\0';
-	equals = b->started ? assignment(b->text) : NULL;
+	equals = b->started ? shell_assignment(b->text) : NULL;
 	if (!equals || shell->at >= shell->stop || *shell->at != '(' ||
 	    b->text[b->length - 1] != '=')
 		return;
@@ -168,7 +168,7 @@ static bool joins(struct shell *shell, const struct command *command)
 	bool program = false;
 
 	for (int i = 0; i < command->count && !program; i++)
-		program = !assignment(command->word[i].text);
+		program = !shell_assignment(command->word[i].text);
 	if (!program || command->word[0].text[0] == '-')
 		return false;
 	while (at < shell->stop && *at == '\n') {
@@ -324,7 +324,7 @@ static int take_assignments(struct shell *shell, const struct command *command, 
 
 	for (; i < command->count && !shell->full; i++) {
 		const char *word = command->word[i].text;
-		const char *equals = assignment(word);
+		const char *equals = shell_assignment(word);
 
 		if (is_declaration(word) || (declares && (word[0] == '-' || !equals))) {
 			declares = true;
@@ -434,6 +434,8 @@ static bool read_script(struct shell *shell, struct command *command)
 			first = shell->full ? count : flow_take(shell, command);
 			if (first < count && flow_is_live(shell) && !passed)
 				run(shell, command, first);
+			else if (first < count)
+				doubt_keep(shell, command, first);
 			pipe_keep(shell, command, first);
 			if (count == 0)
 				continue;

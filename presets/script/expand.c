@@ -119,6 +119,7 @@ int shell_value(struct shell *shell, struct builder *b, const char *name, size_t
 	char own[128];
 	const char *value;
 
+	doubt_tell(shell, name, length);
 	if (count > 0 || length == 0 || length >= sizeof own)
 		return count;
 	snprintf(own, sizeof own, "%.*s", (int)length, name);

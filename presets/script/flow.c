@@ -93,6 +93,8 @@ static int take_then(struct shell *shell, const struct command *command, int at)
 	if (!frame)
 		return 0;
 	frame->live = frame->outer && !frame->taken && shell->status == TRUTH_YES;
+	frame->doubtful =
+		frame->outer && !frame->taken && shell->status == TRUTH_UNKNOWN;
 	frame->taken = frame->taken || frame->live;
 	return 1;
 }
@@ -104,6 +106,7 @@ static int take_else(struct shell *shell, const struct command *command, int at)
 	if (!frame)
 		return 0;
 	frame->live = frame->outer && !frame->taken;
+	frame->doubtful = false;
 	shell->status = TRUTH_NO;
 	if (command->word[at].text[2] == 's') /* else */
 		frame->taken = true;

@@ -18,6 +18,11 @@ void script_note(const struct arguments *arguments, struct import_report *report
 			    "%d is of the command above it, which a comment or a "
 			    "missing \\ ends",
 			    arguments->joined);
+	if (arguments->doubted)
+		import_note(report, IMPORT_ASSUMED, "tests",
+			    "those that only running could tell are taken for false, "
+			    "or they would set %.120s",
+			    arguments->doubted);
 	if (arguments->loop)
 		import_note(report, IMPORT_ASSUMED, "loop", "%.120s", arguments->loop);
 }

@@ -6,7 +6,7 @@
 #include "presets/script/arguments.h"
 
 /* Arguments by the script's own comment, variables of the environment, loops of which
- * the first round is read. */
+ * the first round is read, tests that only running could tell. */
 void script_note(const struct arguments *arguments, struct import_report *report);
 /* False, with what would give it, where the value was to come from a variable that
  * nobody has set. */

@@ -17,7 +17,8 @@ enum {
 	SHELL_MAX_DEPTH = 4,
 	SHELL_MAX_FRAMES = 64,
 	SHELL_MAX_FUNCTIONS = 64,
-	SHELL_MAX_ROUNDS = 256
+	SHELL_MAX_ROUNDS = 256,
+	SHELL_MAX_DOUBTS = 16
 };
 
 struct shell_word {
@@ -54,6 +55,7 @@ struct frame {
 	bool taken;   /* one of its branches was */
 	bool pattern; /* of a case: patterns are next */
 	bool matched;
+	bool doubtful; /* what stands here hangs on what only running could tell */
 	bool until;
 	const char *back; /* where the next round begins, or what a call returns to */
 	int line;
@@ -67,6 +69,12 @@ struct shell_function {
 	const char *name, *body;
 	int line;
 	bool called;
+};
+
+/* A number that a branch would set which is not taken for want of knowledge. */
+struct shell_doubt {
+	const char *name;
+	int line, depth; /* of the frames around that branch */
 };
 
 struct shell;
@@ -109,8 +117,10 @@ struct shell {
 	enum truth status; /* of the last command */
 	const char *piped; /* what it writes into a pipe, where that is known; NULL */
 	bool piped_not;    /* the pipe's outcome is turned round */
-	bool passed;       /* && or || passes the next one over */
-	const char *from;  /* where the command begins that is read, and its line */
+	int doubts;
+	struct shell_doubt doubt[SHELL_MAX_DOUBTS];
+	bool passed;      /* && or || passes the next one over */
+	const char *from; /* where the command begins that is read, and its line */
 	int from_line;
 };
 
@@ -128,6 +138,8 @@ void shell_assign_array(struct shell *shell, const char *name, size_t length,
 			bool append, const struct shell_word *words, int count);
 /* All that another one has; false where a bound is reached. */
 bool shell_inherit(struct shell *shell, const struct shell *outer);
+/* Whether the caller has set it, whatever the script does. */
+bool shell_is_given(const struct shell *shell, const char *name, size_t length);
 bool shell_is_array(const struct shell *shell, const char *name, size_t length);
 /* The words become $1 and on. */
 bool shell_set_args(struct shell *shell, const struct shell_word *words, int count);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "presets/script/shell.h"
+#include "presets/script/words.h"
 
 static struct shell_variable *find(const struct shell *shell, const char *name,
 				   size_t length)
@@ -81,12 +82,20 @@ static bool same_words(const struct shell *shell, const struct shell_variable *v
 	return true;
 }
 
+bool shell_is_given(const struct shell *shell, const char *name, size_t length)
+{
+	const struct shell_variable *v = find(shell, name, length);
+
+	return v && v->fixed;
+}
+
 bool shell_assign(struct shell *shell, const char *name, size_t length, bool append,
 		  const struct shell_word *words, int count)
 {
 	struct shell_variable *v = find(shell, name, length);
 	int first = shell->words;
 
+	doubt_forget(shell, name, length);
 	if (v && (v->fixed || (!append && same_words(shell, v, words, count))))
 		return true;
 	if (append && v)

@@ -37,6 +37,8 @@ struct command {
 	struct shell_word here;
 };
 
+/* The sign of "NAME=value" or "NAME+=value", or NULL. */
+const char *shell_assignment(const char *word);
 void shell_put(struct shell *shell, struct builder *b, const char *text, size_t length);
 void shell_end_word(struct shell *shell, struct builder *b, struct command *command);
 
@@ -119,6 +121,15 @@ void pipe_keep(struct shell *shell, const struct command *command, int first);
 /* "grep -q WORD" behind such a command. Returns false where it is another one. */
 bool pipe_grep(const struct shell *shell, const struct shell_word *words, int count,
 	       enum truth *out);
+
+/* --- doubt.c --- */
+/* Of a command that is not run: what it would set, if only running could tell whether
+ * it is. */
+void doubt_keep(struct shell *shell, const struct command *command, int first);
+/* Whoever sets it behind that branch has the last word. */
+void doubt_forget(struct shell *shell, const char *name, size_t length);
+/* It is used: told in arguments. */
+void doubt_tell(struct shell *shell, const char *name, size_t length);
 
 /* --- flow.c --- */
 /* Whether what stands here is run. */
