@@ -248,6 +248,7 @@ static void the_path_names_the_machine(void **state)
 		assert_string_equal(s.cluster.name, "mi355x");
 		assert_false(noted(IMPORT_ASSUMED, "cluster"));
 		read_good(texts[i][0], texts[i][1], &s);
+		assert_string_equal(s.cluster.name, "mi300x");
 		assert_true(noted(IMPORT_ASSUMED, "cluster"));
 	}
 }

@@ -33,7 +33,8 @@ bool primus_runs(const char *text, const char *framework);
  * FILE:LINE, and nothing is to be freed. */
 bool primus_pairs(struct pairs *out, const char *file, const char *text, size_t length,
 		  struct import_report *report, struct error *error);
-/* The machine that the path names, if it names one. False with the error. */
+/* The machine that the path names; MI300X, which is told, where it names none. False
+ * with the error. */
 bool primus_machine(struct scenario *out, const char *path,
 		    struct import_report *report, struct error *error);
 

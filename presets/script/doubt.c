@@ -8,8 +8,7 @@
 
 static bool is_named(const struct shell_doubt *doubt, const char *name, size_t length)
 {
-	return strlen(doubt->name) == length &&
-	       strncmp(doubt->name, name, length) == 0;
+	return strlen(doubt->name) == length && strncmp(doubt->name, name, length) == 0;
 }
 
 static void drop(struct shell *shell, int i)
@@ -57,16 +56,16 @@ void doubt_keep(struct shell *shell, const struct command *command, int first)
 		if (!isdigit((unsigned char)equals[1]) ||
 		    shell_is_given(shell, word, (size_t)(equals - word)))
 			continue;
-		const char *name = arguments_keep(shell->arguments, word,
-						  (size_t)(equals - word));
+		const char *name =
+			arguments_keep(shell->arguments, word, (size_t)(equals - word));
 
 		if (!name)
 			return;
 		if (is_trifle(name))
 			continue;
-		shell->doubt[shell->doubts++] = (struct shell_doubt){
-			name, place_line(command->word[i].line), depth
-		};
+		shell->doubt[shell->doubts++] =
+			(struct shell_doubt){ name, place_line(command->word[i].line),
+					      depth };
 	}
 }
 
