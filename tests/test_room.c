@@ -169,6 +169,11 @@ static void test_the_knob_is_told_where_there_is_room(void **state)
 	assert_true(room_of(&s, s.explorer.spots->knobs).empty * 4 <
 		    s.explorer.spots->knobs.height);
 	stage_close(&s);
+	/* where the list of exports cuts a sentence it stands above it */
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "ebridge");
+	stage_shows(&s, "bridge: overrides of a Megatron-Bridge configuration");
+	stage_close(&s);
 	/* where it has none the list has it all */
 	stage_open(&s, NULL, 120, 36);
 	stage_lacks(&s, "- TP tensor --");

@@ -223,6 +223,19 @@ static void draw_rows(const struct explorer *explorer, struct canvas *canvas,
 			 count);
 }
 
+/* The whole sentence of the chosen format above a list that cuts it. */
+static void draw_chosen(const struct explorer *explorer, struct canvas *canvas,
+			struct rect in, const int *index, int count)
+{
+	const struct picker *p = &explorer->picker;
+
+	if (p->cursor < 0 || p->cursor >= count)
+		return;
+	canvas_format(canvas, in.x, in.y + 1, in.width, ROLE_LABEL, "%s: %s",
+		      format_table[index[p->cursor]].name,
+		      format_table[index[p->cursor]].out.help);
+}
+
 void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 {
 	const struct picker *p = &explorer->picker;
@@ -239,6 +252,8 @@ void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 		split_preview(&list, &preview, count);
 		canvas->spots->preview = preview;
 		preview_draw(explorer, canvas, preview);
+		if (list.width < in.width * 9 / 20)
+			draw_chosen(explorer, canvas, in, index, count);
 	}
 	canvas->spots->picker = list;
 	draw_rows(explorer, canvas, list, index, count);

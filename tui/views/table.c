@@ -48,8 +48,8 @@ const struct view view_table[VIEW_COUNT] = {
 			 "Left and right choose the kind of layer. Of a server: "
 			 "the operators of a pass under the roof of the accelerator, "
 			 "the longest first; left and right choose decoding or prefill." },
-	[VIEW_TOPOLOGY] = { "topology", "Topology", true, "exposed_seconds", topology_draw,
-			    topology_act,
+	[VIEW_TOPOLOGY] = { "topology", "Topology", true, "exposed_seconds",
+			    topology_draw, topology_act,
 			    "Ranks in boxes, a box for what the fast links join; a "
 			    "machine with no room for all shows those around the "
 			    "rank under the cursor and counts the rest. Its groups "
