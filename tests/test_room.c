@@ -169,6 +169,11 @@ static void test_the_knob_is_told_where_there_is_room(void **state)
 	assert_true(room_of(&s, s.explorer.spots->knobs).empty * 4 <
 		    s.explorer.spots->knobs.height);
 	stage_close(&s);
+	/* nor the stage that holds most, whatever its numbers */
+	stage_open(&s, "llama3-405b-16k-h100", 160, 48);
+	stage_type(&s, "3");
+	stage_shows(&s, " s, stage 0");
+	stage_close(&s);
 	/* where the list of exports cuts a sentence it stands above it */
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "ebridge");

@@ -215,7 +215,7 @@ static void tighten(char change[CHANGE_TEXT])
 	snprintf(tail, sizeof tail, "%s", unit);
 	if (fabs(value) >= 0.95)
 		snprintf(change, CHANGE_TEXT, "%+.0f%s", value, tail);
-	else if (zero == change + 1 && zero[1] == '.')
+	else if (zero && zero == change + 1 && zero[1] == '.')
 		memmove(zero, zero + 1, strlen(zero));
 }
 
