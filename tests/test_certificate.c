@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/train/train.h"
 #include "engine/verify/verify.h"
 #include "presets/certificate.h"
 #include "presets/certificate_read.h"
@@ -125,6 +126,33 @@ static void accepts_proofs(void **state)
 	pin("recompute", "full");
 	pin("zero", "1");
 	accept();
+}
+
+/* A plan that takes all of the room to the byte fits: the proof leaves it out no more
+ * than the search does. */
+static void accepts_rooms_that_are_just_full(void **state)
+{
+	static const int counts[] = { 1, 2, 4, 8 };
+	static struct estimate full;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		struct scenario s;
+		double score;
+
+		begin(i < 4 ? "llama3.2-1b" : "llama3.1-8b", "dgx-h100",
+		      "megatron-core", counts[i % 4]);
+		problem.reserve = 0;
+		free(certify());
+		if (result.found == 0)
+			continue;
+		score = result.top[0].score;
+		planner_scenario(&problem, &result.top[0], &s);
+		train_estimate(&s, &full);
+		problem.base.cluster.accelerator.usable_bytes = full.memory.total_bytes;
+		accept();
+		assert_true(result.found > 0 && result.top[0].score == score);
+	}
 }
 
 /* Where states or activations would have to lie in host memory that the hosts lack: no
@@ -459,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepts_proofs),
+		cmocka_unit_test(accepts_rooms_that_are_just_full),
 		cmocka_unit_test(accepts_hosts_without_room),
 		cmocka_unit_test(accepts_servers),
 		cmocka_unit_test(accepts_costs),
