@@ -51,7 +51,8 @@ static void test_by_hand(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		double wanted = (rows[i].card - rows[i].left) / rows[i].card, told;
+		double wanted = (rows[i].card - rows[i].left) / rows[i].card, told,
+		       seen;
 
 		make(rows[i].cluster, "sglang");
 		scenario.plan.tp = rows[i].tp;
@@ -65,6 +66,11 @@ static void test_by_hand(void **state)
 		if (fabs(told - wanted) > 0.0035)
 			fail_msg("%s tp %d x %d: %g instead of %g", rows[i].cluster,
 				 rows[i].tp, rows[i].copies, told, wanted);
+		/* of what it sees, to the thousandth */
+		seen = 1 - rows[i].left * 1048576 /
+				   scenario.cluster.accelerator.usable_bytes;
+		assert_true(fabs(told - seen) <= 0.0005 + 1e-12);
+		assert_true(fabs(1000 * told - round(1000 * told)) < 1e-9);
 	}
 }
 
