@@ -250,6 +250,40 @@ static void requests_grow_with_their_rate(void **state)
 	}
 }
 
+/* What requests share is held by itself, in layers with a state as one of its own: a
+ * share of the memory that is told to help leaves room for both. */
+static void a_share_that_is_told_has_room(void **state)
+{
+	static const char *const knobs[][2] = {
+		{ "mode", "inference" }, { "gpus", "64" },
+		{ "tp", "1" },           { "ep", "1" },
+		{ "precision", "int8" }, { "prompt", "3911" },
+		{ "output", "949" },     { "concurrency", "21" },
+		{ "kv_block", "1" },     { "shared_prefix", "0.5" },
+	};
+	struct error error = { "" };
+	struct scenario s;
+	double told = 0;
+
+	(void)state;
+	if (!scenario_blank(&s, "qwen3-next-80b-a3b", "h100-pcie", "sglang", &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++)
+		case_set(&s, knobs[i][0], knobs[i][1]);
+	s.plan.serving.memory_share = 0.95;
+	serve_estimate(&s, &now);
+	for (int i = 0; i < now.problems.count; i++)
+		if (strcmp(now.problems.item[i].rule->code, "S25") == 0)
+			told = now.problems.item[i].nearest[0];
+	assert_true(told > 0.95 && now.serving.max_concurrency < 1);
+	s.plan.serving.memory_share = told;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.max_concurrency >= 1);
+	s.plan.serving.memory_share = told - 0.01;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.max_concurrency < 1);
+}
+
 /* --- experts --- */
 
 /* All of a copy's ranks hold all experts once, whether each rank has some of them whole
@@ -293,6 +327,7 @@ int main(void)
 		cmocka_unit_test(one_rate_is_that_of_all),
 		cmocka_unit_test(tables_go_on_behind_their_last_entry),
 		cmocka_unit_test(requests_grow_with_their_rate),
+		cmocka_unit_test(a_share_that_is_told_has_room),
 		cmocka_unit_test(experts_on_fewer_ranks),
 	};
 

@@ -166,6 +166,16 @@ static double nearest_share(const struct serving_run *run, const struct scenario
 	return (server_memory_share(s) * 100 < least ? least : most) / 100;
 }
 
+/* Of the first request: what it shares with others is held by itself, of layers with a
+ * state as a state of its own. */
+static double first_bytes(const struct server *server, double tokens, double shared)
+{
+	const struct serve_context *c = &server->context;
+
+	return server_request_bytes(c, tokens - shared) +
+	       (shared > 0 ? server_request_bytes(c, shared) : 0);
+}
+
 /* No request fits: a shorter prompt, or more GPUs to an engine. */
 void serve_explain_room(const struct serving_run *run, const struct scenario *s,
 			struct findings *out)
@@ -178,7 +188,7 @@ void serve_explain_room(const struct serving_run *run, const struct scenario *s,
 	if (run->apart && run->decode.room >= 1)
 		server = &run->prefill;
 	left = server_left_bytes(s, &run->held);
-	need = server_request_bytes(&server->context, tokens);
+	need = first_bytes(server, tokens, server_cached_tokens(s));
 	better = nearest_share(run, s, need);
 	if (better > 0) {
 		f = server->kv_share_bytes > left
@@ -190,7 +200,7 @@ void serve_explain_room(const struct serving_run *run, const struct scenario *s,
 		return;
 	}
 	if (server->kv_room_bytes > 0)
-		f = tell(out, NOTE_REQUEST, tokens, need, server->kv_room_bytes);
+		f = tell(out, NOTE_REQUEST, tokens, need, server->kv_share_bytes);
 	else
 		f = tell(out, NOTE_WEIGHTS, run->held.total_bytes,
 			 s->cluster.accelerator.usable_bytes, 0);
