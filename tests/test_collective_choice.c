@@ -401,6 +401,13 @@ static void test_the_side_of_a_torus(void **state)
 	call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
 	assert_close(call.D, 16, 0);
 	assert_close(call.U, 1, 0);
+	/* of one axis, too, a message takes the shorter of two ways, a ring both */
+	cluster.torus_axes = 1;
+	cluster.link[LINK_DOMAIN].lines = 6;
+	call_find(&fabric, &group, COLLECTIVE_SEND, 1, 0, &call);
+	assert_close(call.spare, 2, 0);
+	call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+	assert_close(call.spare, 1, 0);
 }
 
 /* Members that lie apart on a torus of cubes of 4, one by one: how many there are along

@@ -480,6 +480,10 @@ static void test_no_algorithm_beats_the_bounds(void **state)
 						 collective_label(
 							 (enum collective_kind)k),
 						 cost.sent_bytes, least);
+				/* dealt out in a tree, and gathered by all */
+				if (a == ALGORITHM_SCATTER_GATHER)
+					assert_close(cost.sent_bytes,
+						     2 * (p - 1) / p * bytes, 1e-12);
 				assert_true(cost.network_bytes <=
 					    cost.sent_bytes * (1 + 1e-12));
 				assert_true((cost.network_bytes > 0) == (domains > 1));
@@ -491,6 +495,32 @@ static void test_no_algorithm_beats_the_bounds(void **state)
 					     1e-12);
 			}
 	}
+}
+
+/* With switches inside, an all-reduce across is one step to the switch and one from it,
+ * whatever the domain and however many there are: so much longer is it with a
+ * microsecond more a step. */
+static void test_two_steps_to_switches_and_back(void **state)
+{
+	(void)state;
+	for (int64_t inside = 3; inside <= 12; inside *= 2)
+		for (int64_t domains = 2; domains <= 16; domains *= 2) {
+			struct group group = members(inside * domains, inside);
+			struct collective quick, slow;
+
+			for (int us = 1; us <= 2; us++) {
+				struct cluster cluster;
+				struct fabric fabric;
+
+				plain(&cluster, us, 400e9, 5, 50e9);
+				cluster.link[LINK_DOMAIN].in_network_reduction = true;
+				fabric = carrier(&cluster);
+				assert_true(by(&fabric, &group, AR, 1 << 20,
+					       ALGORITHM_NVLS_TREE,
+					       us > 1 ? &slow : &quick));
+			}
+			assert_close(slow.seconds - quick.seconds, 2e-6, 1e-6);
+		}
 }
 
 static const char *const members_of_work[] = {
@@ -793,6 +823,7 @@ static void test_groups_lie_on_their_chips(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_steps_to_switches_and_back),
 		cmocka_unit_test(test_eight_ranks_by_hand),
 		cmocka_unit_test(test_a_rack_by_hand),
 		cmocka_unit_test(test_nodes_by_hand),
