@@ -224,6 +224,20 @@ static void test_unknown_keys_are_refused(void **state)
 	train_estimate(&s, &now);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		assert_false(explain(&s, &now, keys[i], &x));
+	/* of each list the last one is there, and none behind it */
+	for (int i = 0; i < 3; i++) {
+		static const char *const lists[] = { "stages", "chunks", "traffic" };
+		int counts[] = { now.stages, now.stages * (int)s.plan.vpp,
+				 now.traffic_count };
+		const char *member = i < 2 ? "layers" : "count";
+		char key[64];
+
+		assert_true(counts[i] > 0);
+		snprintf(key, sizeof key, "%s.%d.%s", lists[i], counts[i] - 1, member);
+		assert_true(explain(&s, &now, key, &x));
+		snprintf(key, sizeof key, "%s.%d.%s", lists[i], counts[i], member);
+		assert_false(explain(&s, &now, key, &x));
+	}
 }
 
 static double t(const struct explanation *x, const char *symbol)
