@@ -135,6 +135,30 @@ static void test_what_leaves_the_domain(void **state)
 	}
 }
 
+/* Two-shot is for large calls, and quicker than one-shot for a small one where links
+ * are slow: a bound on any size takes it, though a call was priced before by the rule.
+ */
+static void test_any_size_forgets_the_rule(void **state)
+{
+	static struct collective_choices kept;
+	struct group group = members(8, 8);
+	struct fabric fabric = carrier();
+	double bytes = 128 << 10;
+	struct collective ruled, any;
+
+	(void)state;
+	cluster.link[LINK_DOMAIN].bytes_per_second = 1e9;
+	fabric.kernels = REDUCES_VLLM;
+	fabric.choices = &kept;
+	collective_cost(&fabric, &group, COLLECTIVE_ALL_REDUCE, bytes, &ruled);
+	assert_int_not_equal(ruled.algorithm, ALGORITHM_TWO_SHOT);
+	collective_of_any_size(&fabric);
+	collective_cost(&fabric, &group, COLLECTIVE_ALL_REDUCE, bytes, &any);
+	assert_int_equal(any.algorithm, ALGORITHM_TWO_SHOT);
+	assert_true(any.seconds < ruled.seconds);
+	make_cluster();
+}
+
 static bool runs(const struct fabric *fabric, int64_t ranks, int64_t per_domain,
 		 enum collective_kind kind, enum algorithm algorithm,
 		 struct collective *out)
@@ -563,6 +587,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_each_library_offers_its_own, begin),
 		cmocka_unit_test_setup(test_what_leaves_the_domain, begin),
+		cmocka_unit_test_setup(test_any_size_forgets_the_rule, begin),
 		cmocka_unit_test_setup(test_where_rails_run, begin),
 		cmocka_unit_test_setup(test_protocols_by_hand, begin),
 		cmocka_unit_test_setup(test_the_fastest_protocol_is_taken, begin),

@@ -114,7 +114,7 @@ static const struct sample {
 	{ "tensr 4\n", "near it: tp;", NULL },
 	{ "undoo\n", "near it: undo;", NULL },
 	{ "memry\n", "near it: memory", NULL },
-	{ "faster\n", "near it: advice;", NULL },
+	{ "faster\n", "near it: advice", NULL },
 	{ "how do I\n", "'how do I' is no knob, number or word; help", NULL },
 	{ "x\n", "'x' is no knob, number or word; help", NULL },
 	{ "timeline\n", "Timeline is a picture of the full screen", NULL },

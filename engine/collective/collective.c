@@ -35,6 +35,13 @@ void collective_fabric(const struct scenario *scenario,
 	}
 }
 
+void collective_of_any_size(struct fabric *fabric)
+{
+	fabric->any_size = true;
+	if (fabric->choices)
+		fabric->choices->count = 0;
+}
+
 /* Whether an axis of which so many ranks of `side` are filled is a ring. Slices below
  * a block (4 x 4 x 4, or 16 x 16) are meshes. Optical switches close any multiple of
  * four, as a slice of three axes is asked for; a 16 x 16 is fixed, and a part of its

@@ -69,6 +69,8 @@ struct fabric {
  * before is forgotten. */
 void collective_fabric(const struct scenario *scenario,
 		       struct collective_choices *choices, struct fabric *out);
+/* Sets any_size, and forgets what was worked out without it. */
+void collective_of_any_size(struct fabric *fabric);
 
 struct collective {
 	double seconds;

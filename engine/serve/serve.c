@@ -377,8 +377,8 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 	if (!run_open(s, &run))
 		return false;
 	run_room(&run);
-	run.decode.context.fabric.any_size = true;
-	run.prefill.context.fabric.any_size = true;
+	collective_of_any_size(&run.decode.context.fabric);
+	collective_of_any_size(&run.prefill.context.fabric);
 	if (run.room >= 1) {
 		out->tokens_per_second = run_ceiling(&run, s);
 		out->tpot_seconds = steady_least_tpot(&run.decode, 0) * scale;

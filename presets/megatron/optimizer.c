@@ -1,5 +1,5 @@
-/* optimizer.c - the optimizer of a list of Megatron-LM arguments: its kind, the types of
- * its states, and what is on the hosts. */
+/* optimizer.c - the optimizer of a list of Megatron-LM arguments: its kind, the types
+ * of its states, and what is on the hosts. */
 #include <stdio.h>
 #include <string.h>
 

@@ -425,6 +425,6 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 	return read_experts(&r) && read_batch(&r) && read_stages(&r) &&
 	       read_recompute(&r) && read_zero(&r) && read_precision(&r) &&
 	       read_fp4(&r) && read_wide_layers(&r) && megatron_read_optimizer(&r) &&
-	       megatron_read_offload(&r) && read_kernels(&r) && read_moe(&r) && read_world(&r) &&
-	       read_run(&r);
+	       megatron_read_offload(&r) && read_kernels(&r) && read_moe(&r) &&
+	       read_world(&r) && read_run(&r);
 }

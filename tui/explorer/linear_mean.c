@@ -192,8 +192,8 @@ static void add_near(const char *out[NEAR], int *count, const char *name)
 		out[(*count)++] = name;
 }
 
-/* What is spelled like the text, what it is a part of, and what says of itself that it
- * does this. */
+/* What says of itself that it does this, what is spelled like the text, and what it is
+ * a part of. */
 static int near_names(struct linear *linear, const char *text, const char *out[NEAR])
 {
 	const struct explorer *explorer = linear->explorer;
@@ -201,6 +201,9 @@ static int near_names(struct linear *linear, const char *text, const char *out[N
 	struct found found[MAX_FOUND];
 	int count = find_all(explorer, text, found), near = 0;
 
+	for (int i = 0; i < linear_word_count(); i++)
+		if (strstr(linear_word_at(i)->help, text))
+			add_near(out, &near, linear_word_at(i)->word);
 	for (int i = 0; i < linear_word_count(); i++)
 		if (is_misspelled(text, linear_word_at(i)->word))
 			add_near(out, &near, linear_word_at(i)->word);
@@ -217,9 +220,6 @@ static int near_names(struct linear *linear, const char *text, const char *out[N
 		if (is_told(&found[i]) && !found_is_useless(&found[i]) &&
 		    !found_by_help(&found[i]))
 			add_near(out, &near, name_of(&found[i]));
-	for (int i = 0; i < linear_word_count(); i++)
-		if (strstr(linear_word_at(i)->help, text))
-			add_near(out, &near, linear_word_at(i)->word);
 	return near;
 }
 

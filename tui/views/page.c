@@ -69,8 +69,8 @@ static void draw_ranged(struct page *p, struct rect rect, const struct ranged *i
 		  sizeof from);
 	form_text(high->form, metric_get(&p->explorer->estimate, high), to, sizeof to);
 	snprintf(text, sizeof text, "%s to %s", from, to);
-	/* the unit once, where both have the same */
-	if (strrchr(from, ' ') && strrchr(to, ' ') &&
+	/* the unit once, where both have the same; $83.5 to $106 k would be two sums */
+	if (from[0] != '$' && strrchr(from, ' ') && strrchr(to, ' ') &&
 	    strcmp(strrchr(from, ' '), strrchr(to, ' ')) == 0)
 		snprintf(text, sizeof text, "%.*s to %s",
 			 (int)(strrchr(from, ' ') - from), from, to);
