@@ -381,7 +381,8 @@ static void a_pool_of_prompts_limits_both(void **state)
 			continue;
 		s.plan.serving.prompt_len = 4000;
 		s.plan.serving.output_len = 2;
-		s.plan.serving.concurrency = 4 * s.cluster.gpus;
+		/* enough for full passes in all stages of twice the pool */
+		s.plan.serving.concurrency = 16 * s.cluster.gpus;
 		serve_estimate(&s, &now);
 		/* what travels, or is received, may be slower than both */
 		if (!now.feasible || now.serving.waiting > 0 ||
@@ -391,7 +392,7 @@ static void a_pool_of_prompts_limits_both(void **state)
 			    now.serving.prefill_seconds / 8)
 			continue;
 		tried++;
-		simulate(&s, (int)(20 * s.plan.serving.concurrency), &less);
+		simulate(&s, (int)(8 * s.plan.serving.concurrency), &less);
 		s.cluster.gpus = prefill + 4 * decode;
 		simulate(&s, less.requests, &more);
 		s.cluster.gpus = 2 * prefill + 4 * decode;
@@ -468,8 +469,11 @@ static void what_is_cached_is_not_computed(void **state)
 			s.plan.serving.prefix_cache = true;
 			s.plan.serving.shared_prefix = 0.25 * share;
 			simulate(&s, 0, &r);
+			/* the budget cuts what is left elsewhere: a last chunk of a
+			 * hundred tokens reads the experts as one of eight hundred
+			 * does, behind a first that looks back at the prefix */
 			if (share > 0 && s.plan.serving.concurrency == 1 &&
-			    r.ttft.mean > before.ttft.mean * (1 + 1e-5))
+			    r.ttft.mean > before.ttft.mean * (1 + 1e-2))
 				fail_at(&s, "TTFT with a prefix", r.ttft.mean,
 					before.ttft.mean);
 			if (share > 0 && r.seconds > before.seconds * most)

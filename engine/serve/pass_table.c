@@ -220,21 +220,35 @@ static struct queue_seconds prompts_alone(struct pass_table *t,
 	return (struct queue_seconds){ busy, fmax(0, round - busy) };
 }
 
+/* What a prompt that is dealt out to more micro-batches than one still takes when the
+ * round is over: each begins a stage behind the one before, and goes through all. */
+static double behind_round(const struct pass_table *t, const struct queue_pass *p,
+			   double carrying, struct timing with, double round)
+{
+	double chunks = carrying / fmax(1, p->prompts);
+
+	if (t->server->context.shape.pp <= 1)
+		return 0;
+	return fmax(0, (fmax(1, chunks) - 1) * with.stage + with.pass - round);
+}
+
 /* Beside decoding requests: who is in a pass with prompts waits for all of it, who is
  * in another micro-batch of a pipeline behind it, too. */
-static double round_seconds(struct pass_table *t, const struct queue_pass *p)
+static struct queue_seconds round_seconds(struct pass_table *t,
+					  const struct queue_pass *p)
 {
 	struct timing alone = decode_at(t, p->requests, p->context), with;
 	double step = work_step(&t->work, t->server, p->requests, alone), carrying;
 	struct queue_pass one;
 
 	if (p->prompt_tokens <= 0)
-		return step;
+		return (struct queue_seconds){ step, 0 };
 	one = micro_batch(t, p, &carrying);
 	with = beside_prompts(t, &one);
 	step += work_round(t->server, with, carrying, alone) -
 		work_round(t->server, alone, 0, alone);
-	return fmax(step, 1e-9);
+	step = fmax(step, 1e-9);
+	return (struct queue_seconds){ step, behind_round(t, p, carrying, with, step) };
 }
 
 struct queue_seconds pass_table_seconds(void *server, const struct queue_pass *p)
@@ -243,7 +257,7 @@ struct queue_seconds pass_table_seconds(void *server, const struct queue_pass *p
 	struct queue_seconds all;
 
 	if (p->requests > 0)
-		all = (struct queue_seconds){ round_seconds(t, p), 0 };
+		all = round_seconds(t, p);
 	else
 		all = prompts_alone(t, p);
 	return (struct queue_seconds){ all.busy * t->scale, all.trail * t->scale };

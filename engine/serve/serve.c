@@ -368,6 +368,13 @@ static void begin(const struct scenario *s, struct model_counts *counts,
 	out->padded_vocab = scenario_padded_vocab(s);
 }
 
+/* Passes that were priced before may have run by the rules. */
+static void price_any_size(struct server *server)
+{
+	collective_of_any_size(&server->context.fabric);
+	server->passes.count = server->passes.next = 0;
+}
+
 bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 {
 	double scale = s->cluster.scale;
@@ -377,8 +384,9 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 	if (!run_open(s, &run))
 		return false;
 	run_room(&run);
-	collective_of_any_size(&run.decode.context.fabric);
-	collective_of_any_size(&run.prefill.context.fabric);
+	price_any_size(&run.decode);
+	if (run.apart)
+		price_any_size(&run.prefill);
 	if (run.room >= 1) {
 		out->tokens_per_second = run_ceiling(&run, s);
 		out->tpot_seconds = steady_least_tpot(&run.decode, 0) * scale;
