@@ -171,6 +171,11 @@ static void test_text_says_formula_terms_and_source(void **state)
 	run_check("explain stages.3.weights_bytes llama3-70b-64-h100", 0, "Weights",
 		  NULL);
 	run_check("explain tp", 0, "fastest links", NULL);
+	run_check("explain schedule llama3-70b-64-h100", 0, "(schedule) = 1f1b\n",
+		  NULL);
+	run_check("explain sp llama3-70b-64-h100", 0, "(sp) = on\n", NULL);
+	run_check("screen explain llama3-70b-64-h100 --number schedule", 0, "= 1f1b",
+		  NULL);
 }
 
 static void test_what_is_not_there_is_refused(void **state)

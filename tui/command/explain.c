@@ -5,6 +5,7 @@
 
 #include "engine/explain/explain.h"
 #include "engine/explain/nearest.h"
+#include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "presets/report.h"
 #include "tui/command.h"
@@ -123,11 +124,17 @@ static int print_term(const struct glossary_word *word, bool json)
 	return STATUS_GOOD;
 }
 
-static void print_text(const char *key, const struct explanation *x)
+static void print_text(const struct scenario *scenario, const char *key,
+		       const struct explanation *x)
 {
-	char value[64];
+	const struct knob *knob = knob_find(key);
+	char value[MAX_LAYOUT + 8];
 
-	form_text(x->form, x->value, value, sizeof value);
+	/* a word of a knob, not its place among the words */
+	if (knob)
+		knob_show(scenario, knob, value, sizeof value);
+	else
+		form_text(x->form, x->value, value, sizeof value);
 	printf("%s (%s) = %s\n", x->title, key, value);
 	if (x->word)
 		print_word(x->word);
@@ -185,7 +192,7 @@ static int print_explanation(const struct asked *asked, const struct scenario *s
 		fputs(text ? text : "", stdout);
 		free(text);
 	} else {
-		print_text(asked->key, &x);
+		print_text(scenario, asked->key, &x);
 	}
 	return e->legal ? STATUS_GOOD : STATUS_NO;
 }

@@ -74,15 +74,27 @@ static enum role say_formula(const struct explanation *x, char *out, size_t size
 	return has ? ROLE_VALUE : ROLE_LABEL;
 }
 
+/* Of a knob its word, not its place among the words. */
+static void value_text(const struct explorer *explorer, const char *key,
+		       const struct explanation *x, char *out, size_t size)
+{
+	const struct knob *knob = knob_find(key);
+
+	if (knob)
+		knob_show(&explorer->scenario, knob, out, size);
+	else
+		form_text(x->form, x->value, out, size);
+}
+
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct explanation *x)
 {
 	const char *key = shown(explorer);
-	char value[64], change[32];
+	char value[MAX_LAYOUT + 8], change[32];
 	int width = rect.width - text_width(key) - 2;
 	enum role role;
 
-	form_text(x->form, x->value, value, sizeof value);
+	value_text(explorer, key, x, value, sizeof value);
 	if (!explorer->estimate.legal)
 		snprintf(value, sizeof value, "- (this plan can't run)");
 	change_text(explorer, key, change, sizeof change, &role);
@@ -97,14 +109,14 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 }
 
 /* The number behind a term, in short; returns the rows. */
-static int draw_behind(struct canvas *canvas, struct rect rect, const char *key,
-		       const struct explanation *x)
+static int draw_behind(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect, const char *key, const struct explanation *x)
 {
 	int top = rect.y, width = rect.width - text_width(key) - 2;
-	char value[64], formula[sizeof x->formula + 16];
+	char value[MAX_LAYOUT + 8], formula[sizeof x->formula + 16];
 	enum role role = say_formula(x, formula, sizeof formula);
 
-	form_text(x->form, x->value, value, sizeof value);
+	value_text(explorer, key, x, value, sizeof value);
 	widget_heading(canvas, rect.x, rect.y, rect.width, x->title);
 	if (text_width(x->title) + 6 <= width)
 		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET, key);
@@ -133,11 +145,11 @@ static int draw_deeper(const struct explorer *explorer, struct canvas *canvas,
 		    !explain(&explorer->scenario, &explorer->estimate, key, &behind))
 			continue;
 		clip = canvas_clip(canvas, nowhere);
-		rows = draw_behind(canvas, rect, key, &behind);
+		rows = draw_behind(explorer, canvas, rect, key, &behind);
 		canvas_clip(canvas, clip);
 		if (rows > left)
 			break;
-		rect.y += draw_behind(canvas, rect, key, &behind);
+		rect.y += draw_behind(explorer, canvas, rect, key, &behind);
 		left -= rows;
 	}
 	return rect.y - top;
