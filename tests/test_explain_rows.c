@@ -237,7 +237,7 @@ static int check_below(struct walk *w, const struct table *below)
 	return there;
 }
 
-/* No table was passed by: each has been met a hundred times and more. */
+/* No table was passed by: each has been met fifty times and more. */
 static void check_met(const struct table *below)
 {
 	memset(met + sizeof met / sizeof *met - 1, 0, sizeof *met);
@@ -246,7 +246,7 @@ static void check_met(const struct table *below)
 
 		while (met[i].nodes && met[i].nodes != below->nodes)
 			i++;
-		if (met[i].count < some_of(100))
+		if (met[i].count < some_of(50))
 			fail_msg("%s%s: met %d times", below->prefix,
 				 below->nodes->row.key, met[i].count);
 	}
@@ -259,7 +259,7 @@ static void test_what_lies_below_gives_its_number(void **state)
 
 	(void)state;
 	seed = 31;
-	for (int legal = 0; legal < some_of(400);) {
+	for (int legal = 0; legal < some_of(200);) {
 		struct scenario s;
 
 		any_scenario(&s);
@@ -284,7 +284,7 @@ static void test_servers_give_their_numbers(void **state)
 
 	(void)state;
 	seed = 21;
-	for (int i = some_of(400); i > 0; i--) {
+	for (int i = some_of(200); i > 0; i--) {
 		struct scenario s;
 
 		server_random(&s, e);
