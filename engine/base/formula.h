@@ -55,6 +55,12 @@ enum {
 	FORMULA_MAX_NAME = 63
 };
 
+/* A symbol of a formula and the key of the number that it stands for; with a point in
+ * front, of a number of the same place. */
+struct formula_link {
+	const char *symbol, *meaning, *key;
+};
+
 /* The text of a FORMULA in the words of the language. False if it has no room. */
 bool formula_words(const char *text, char out[FORMULA_MAX_TEXT]);
 

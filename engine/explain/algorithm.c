@@ -392,10 +392,8 @@ static void copy_rate_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
-#undef NODE
-#define NODE(...)                                                               \
-	NODE_FROM("engine/collective/seconds.h; presets/clusters: collectives", \
-		  __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/collective/seconds.h; presets/clusters: collectives"
 #define WORK_NODE(member, words, unit) \
 	NODE(#member, words, unit, member, member##_terms, NULL, by_unit)
 #define FACT(name, words, of) \

@@ -156,28 +156,6 @@ static void add_weight_grad(const struct asked *a, struct explanation *out)
 	said(out);
 }
 
-static void forward_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "f", "computing", "computing_seconds");
-	own(a, out, "x", "communication and offload that show", "exposed_forward");
-	own(a, out, "late", "waiting for the CPU that launches", "late_forward");
-}
-
-static void backward_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
-	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
-	own(a, out, "r", "computed again", "recompute_seconds");
-	own(a, out, "x", "communication and offload that show", "exposed_backward");
-	own(a, out, "late", "waiting for the CPU that launches", "late_backward");
-}
-
-static void exposed_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "f", "in the forward", "exposed_forward");
-	own(a, out, "b", "in the backward", "exposed_backward");
-}
-
 static void add_exposed(const struct asked *a, struct explanation *out, bool forward)
 {
 	const struct step *step = explain_step(a);
@@ -233,22 +211,6 @@ static double gpu_backward(const struct asked *a)
 
 	return t.input_grad + t.weight_grad + t.recompute + t.exposed_backward -
 	       t.offload_backward;
-}
-
-static void gpu_forward_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "f", "computing", "computing_seconds");
-	own(a, out, "x", "communication that shows", "exposed_forward");
-	own(a, out, "o", "of it, offload", "offload_forward");
-}
-
-static void gpu_backward_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
-	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
-	own(a, out, "r", "computed again", "recompute_seconds");
-	own(a, out, "x", "communication that shows", "exposed_backward");
-	own(a, out, "o", "of it, offload", "offload_backward");
 }
 
 static void late_terms(const struct asked *a, struct explanation *out, bool forward)
@@ -382,18 +344,20 @@ static double shown_offload(const struct asked *a)
 	return time_of(a).offload_forward + time_of(a).offload_backward;
 }
 
-static void shown_offload_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "f", "in the forward", "offload_forward");
-	own(a, out, "b", "in the backward", "offload_backward");
-}
-
 const struct explain_node explain_chunk[] = {
-	NODE("forward_seconds", "A forward", FORM_SECONDS, forward, forward_terms,
-	     "f + x + late", "Of one micro-batch, before a measured run scales it."),
-	NODE("backward_seconds", "A backward", FORM_SECONDS, backward, backward_terms,
-	     "b + w + r + x + late",
-	     "Of one micro-batch, before a measured run scales it."),
+	NODE_OF("forward_seconds", "A forward", FORM_SECONDS, forward, "f + x + late",
+		"Of one micro-batch, before a measured run scales it.",
+		{ "f", "computing", ".computing_seconds" },
+		{ "x", "communication and offload that show", ".exposed_forward" },
+		{ "late", "waiting for the CPU that launches", ".late_forward" }),
+	NODE_OF("backward_seconds", "A backward", FORM_SECONDS, backward,
+		"b + w + r + x + late",
+		"Of one micro-batch, before a measured run scales it.",
+		{ "b", "gradients of inputs", ".input_grad_seconds" },
+		{ "w", "gradients of weights", ".weight_grad_seconds" },
+		{ "r", "computed again", ".recompute_seconds" },
+		{ "x", "communication and offload that show", ".exposed_backward" },
+		{ "late", "waiting for the CPU that launches", ".late_backward" }),
 	NODE("computing_seconds", "Computing a forward", FORM_SECONDS,
 	     computing_forward, add_computing, NULL, layers),
 	NODE("input_grad_seconds", "Gradients of inputs", FORM_SECONDS, input_grad,
@@ -402,8 +366,9 @@ const struct explain_node explain_chunk[] = {
 	     add_weight_grad, NULL, layers),
 	NODE("recompute_seconds", "Computed again", FORM_SECONDS, recompute,
 	     add_recompute, NULL, layers),
-	NODE("exposed_seconds", "Exposed in a micro-batch", FORM_SECONDS, exposed,
-	     exposed_terms, "f + b", layers),
+	NODE_OF("exposed_seconds", "Exposed in a micro-batch", FORM_SECONDS, exposed,
+		"f + b", layers, { "f", "in the forward", ".exposed_forward" },
+		{ "b", "in the backward", ".exposed_backward" }),
 	NODE("exposed_forward", "Exposed in a forward", FORM_SECONDS, exposed_forward,
 	     add_exposed_forward, NULL, layers),
 	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
@@ -416,10 +381,17 @@ const struct explain_node explain_chunk[] = {
 	     late_forward_terms, NULL, floors),
 	NODE("late_backward", "Waiting for the CPU", FORM_SECONDS, late_backward,
 	     late_backward_terms, NULL, floors),
-	NODE("gpu_forward", "What the GPU takes", FORM_SECONDS, gpu_forward,
-	     gpu_forward_terms, "f + x - o", layers),
-	NODE("gpu_backward", "What the GPU takes", FORM_SECONDS, gpu_backward,
-	     gpu_backward_terms, "b + w + r + x - o", layers),
+	NODE_OF("gpu_forward", "What the GPU takes", FORM_SECONDS, gpu_forward,
+		"f + x - o", layers, { "f", "computing", ".computing_seconds" },
+		{ "x", "communication that shows", ".exposed_forward" },
+		{ "o", "of it, offload", ".offload_forward" }),
+	NODE_OF("gpu_backward", "What the GPU takes", FORM_SECONDS, gpu_backward,
+		"b + w + r + x - o", layers,
+		{ "b", "gradients of inputs", ".input_grad_seconds" },
+		{ "w", "gradients of weights", ".weight_grad_seconds" },
+		{ "r", "computed again", ".recompute_seconds" },
+		{ "x", "communication that shows", ".exposed_backward" },
+		{ "o", "of it, offload", ".offload_backward" }),
 	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
 	     add_host_forward, NULL, layers),
 	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
@@ -443,8 +415,10 @@ const struct explain_node explain_chunk[] = {
 	NODE("shown_scatter", "Scattering that shows", FORM_SECONDS, shown_scatter,
 	     shown_scatter_terms, NULL,
 	     "In the backward, of both directions by their seconds."),
-	NODE("shown_offload", "Offload that shows", FORM_SECONDS, shown_offload,
-	     shown_offload_terms, "f + b", "Out in the forward, back in the backward."),
+	NODE_OF("shown_offload", "Offload that shows", FORM_SECONDS, shown_offload,
+		"f + b", "Out in the forward, back in the backward.",
+		{ "f", "in the forward", ".offload_forward" },
+		{ "b", "in the backward", ".offload_backward" }),
 	NODE("gather_seconds", "Gathering its weights", FORM_SECONDS, gathers,
 	     explain_gathers, NULL, "Before a pass needs them."),
 	NODE("scatter_seconds", "Scattering its gradients", FORM_SECONDS, scatters,

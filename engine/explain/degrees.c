@@ -14,14 +14,6 @@ static double dp(const struct asked *a)
 	return (double)scenario_dp(a->scenario);
 }
 
-static void dp_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "n", "GPUs", "gpus");
-	knob(a, out, "TP", "ranks of a layer", "tp");
-	knob(a, out, "CP", "ranks of a sequence", "cp");
-	knob(a, out, "PP", "stages", "pp");
-}
-
 static double etp(const struct asked *a)
 {
 	return (double)scenario_etp(a->scenario);
@@ -41,24 +33,9 @@ static double edp(const struct asked *a)
 	return (double)scenario_edp(a->scenario);
 }
 
-static void edp_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "n", "GPUs", "gpus");
-	knob(a, out, "ETP", "ranks of an expert", "etp_used");
-	knob(a, out, "EP", "ranks of a layer's experts", "ep");
-	knob(a, out, "PP", "stages", "pp");
-}
-
 static double micro_batches(const struct asked *a)
 {
 	return (double)scenario_micro_batches(a->scenario);
-}
-
-static void micro_batch_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "gbs", "sequences per step", "gbs");
-	knob(a, out, "DP", "replicas", "dp");
-	knob(a, out, "mbs", "sequences per micro-batch", "mbs");
 }
 
 static double chunks(const struct asked *a)
@@ -142,23 +119,9 @@ static double tokens(const struct asked *a)
 	       (double)plan(a)->cp;
 }
 
-static void token_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "mbs", "sequences per micro-batch", "mbs");
-	knob(a, out, "s", "tokens a sequence", "seq");
-	knob(a, out, "CP", "ranks of a sequence", "cp");
-}
-
 static double vocab(const struct asked *a)
 {
 	return (double)a->estimate->padded_vocab;
-}
-
-static void vocab_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "V", "vocabulary", "model.vocab");
-	knob(a, out, "k", "multiple, by the stack", "stack.vocab_multiple");
-	knob(a, out, "TP", "ranks that split it", "tp");
 }
 
 static double communicators(const struct asked *a)
@@ -193,12 +156,6 @@ static double nodes(const struct asked *a)
 		    (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
 }
 
-static void node_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "n", "GPUs", "gpus");
-	knob(a, out, "g", "GPUs of a node", "cluster.gpus_per_node");
-}
-
 static double busy(const struct asked *a)
 {
 	const struct estimate *e = a->estimate;
@@ -209,17 +166,6 @@ static double busy(const struct asked *a)
 static double watts(const struct asked *a)
 {
 	return cluster_watts(&a->scenario->cluster, busy(a));
-}
-
-static void watt_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "idle", "of a GPU that waits, watts", "cluster.idle_watts");
-	knob(a, out, "compute", "computing time of a step", "compute_seconds");
-	knob(a, out, "t", "step", "step_seconds");
-	knob(a, out, "TDP", "of a GPU that computes, watts", "cluster.tdp_watts");
-	knob(a, out, "host", "CPU, NIC, fans and switches per GPU, watts",
-	     "cluster.host_watts_per_gpu");
-	knob(a, out, "PUE", "of the data centre", "cluster.pue");
 }
 
 static double recomputed(const struct asked *a)
@@ -265,13 +211,6 @@ static void end_idle_terms(const struct asked *a, struct explanation *out)
 static double phase(const struct asked *a)
 {
 	return a->estimate->pipeline_seconds;
-}
-
-static void phase_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "work", "of the first stage", "stages.0.working_seconds");
-	knob(a, out, "held", "by its sends", "stages.0.transfer_seconds");
-	knob(a, out, "idle", "as the pipeline ran", "stages.0.waiting_seconds");
 }
 
 static double again_flops(const struct asked *a)
@@ -349,14 +288,19 @@ static const char spread[] =
 	"that no run had.";
 
 const struct explain_node explain_degrees_nodes[] = {
-	NODE("dp", "Data parallel replicas", FORM_COUNT, dp, dp_terms,
-	     "n / (TP * CP * PP)", counted),
+	NODE_OF("dp", "Data parallel replicas", FORM_COUNT, dp, "n / (TP * CP * PP)",
+		counted, { "n", "GPUs", "gpus" }, { "TP", "ranks of a layer", "tp" },
+		{ "CP", "ranks of a sequence", "cp" }, { "PP", "stages", "pp" }),
 	NODE("etp_used", "Ranks of an expert", FORM_COUNT, etp, etp_terms, NULL,
 	     "As asked for, or by the stack's rule."),
-	NODE("edp", "Replicas of an expert", FORM_COUNT, edp, edp_terms,
-	     "floor(n / (ETP * EP * PP))", counted),
-	NODE("micro_batches", "Micro-batches of a pipeline", FORM_COUNT, micro_batches,
-	     micro_batch_terms, "gbs / (DP * mbs)", counted),
+	NODE_OF("edp", "Replicas of an expert", FORM_COUNT, edp,
+		"floor(n / (ETP * EP * PP))", counted, { "n", "GPUs", "gpus" },
+		{ "ETP", "ranks of an expert", "etp_used" },
+		{ "EP", "ranks of a layer's experts", "ep" }, { "PP", "stages", "pp" }),
+	NODE_OF("micro_batches", "Micro-batches of a pipeline", FORM_COUNT,
+		micro_batches, "gbs / (DP * mbs)", counted,
+		{ "gbs", "sequences per step", "gbs" }, { "DP", "replicas", "dp" },
+		{ "mbs", "sequences per micro-batch", "mbs" }),
 	NODE("chunks", "Chunks of a stage", FORM_COUNT, chunks, chunk_terms, NULL,
 	     "What the schedule makes of VPP, or the layout says."),
 	NODE("copies", "Copies of the weights", FORM_COUNT, copies, copy_terms, NULL,
@@ -366,27 +310,45 @@ const struct explain_node explain_degrees_nodes[] = {
 	NODE("shards.expert", "Ranks that share an expert's", FORM_COUNT, expert_shards,
 	     expert_shard_terms, NULL,
 	     "As many sets of experts are held as of dense weights."),
-	NODE("micro_batch_tokens", "Tokens of a micro-batch", FORM_COUNT, tokens,
-	     token_terms, "mbs * s / CP", "On one rank."),
-	NODE("padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab, vocab_terms,
-	     "ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP", "To whole tiles."),
+	NODE_OF("micro_batch_tokens", "Tokens of a micro-batch", FORM_COUNT, tokens,
+		"mbs * s / CP", "On one rank.",
+		{ "mbs", "sequences per micro-batch", "mbs" },
+		{ "s", "tokens a sequence", "seq" },
+		{ "CP", "ranks of a sequence", "cp" }),
+	NODE_OF("padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab,
+		"ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP", "To whole tiles.",
+		{ "V", "vocabulary", "model.vocab" },
+		{ "k", "multiple, by the stack", "stack.vocab_multiple" },
+		{ "TP", "ranks that split it", "tp" }),
 	NODE("communicators", "Communicators of a rank", FORM_COUNT, communicators,
 	     communicator_terms, NULL, "One for each group of more than one rank."),
-	NODE("nodes", "Nodes of the job", FORM_COUNT, nodes, node_terms,
-	     "ceil(n / max(g, 1))", "A node that is used in part fails like a whole."),
-	NODE("watts_per_gpu", "Power of a GPU with its share of all else, watts",
-	     FORM_REAL, watts, watt_terms,
-	     "(idle + if(t > 0, compute / t, 0) * (TDP - idle) + host) * "
-	     "if(PUE > 0, PUE, 1)",
-	     "A GPU that computes draws its TDP, one that waits its idle power."),
+	NODE_OF("nodes", "Nodes of the job", FORM_COUNT, nodes, "ceil(n / max(g, 1))",
+		"A node that is used in part fails like a whole.",
+		{ "n", "GPUs", "gpus" },
+		{ "g", "GPUs of a node", "cluster.gpus_per_node" }),
+	NODE_OF("watts_per_gpu", "Power of a GPU with its share of all else, watts",
+		FORM_REAL, watts,
+		"(idle + if(t > 0, compute / t, 0) * (TDP - idle) + host) * "
+		"if(PUE > 0, PUE, 1)",
+		"A GPU that computes draws its TDP, one that waits its idle power.",
+		{ "idle", "of a GPU that waits, watts", "cluster.idle_watts" },
+		{ "compute", "computing time of a step", "compute_seconds" },
+		{ "t", "step", "step_seconds" },
+		{ "TDP", "of a GPU that computes, watts", "cluster.tdp_watts" },
+		{ "host", "CPU, NIC, fans and switches per GPU, watts",
+		  "cluster.host_watts_per_gpu" },
+		{ "PUE", "of the data centre", "cluster.pue" }),
 	NODE("recomputed_share", "Layers that run again whole", FORM_PERCENT,
 	     recomputed, recomputed_terms, NULL, "Of each stage."),
 	NODE("pipeline_idle_seconds", "Idle while micro-batches run", FORM_SECONDS,
 	     pipeline_idle, pipeline_idle_terms, NULL, "Mean of the stages."),
 	NODE("end_idle_seconds", "Waiting for the stage that ends last", FORM_SECONDS,
 	     end_idle, end_idle_terms, NULL, "Mean of the stages."),
-	NODE("pipeline_seconds", "First forward to last backward", FORM_SECONDS, phase,
-	     phase_terms, "work + held + idle", "The same of every stage."),
+	NODE_OF("pipeline_seconds", "First forward to last backward", FORM_SECONDS,
+		phase, "work + held + idle", "The same of every stage.",
+		{ "work", "of the first stage", "stages.0.working_seconds" },
+		{ "held", "by its sends", "stages.0.transfer_seconds" },
+		{ "idle", "as the pipeline ran", "stages.0.waiting_seconds" }),
 	NODE("recompute_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
 	     again_flops_terms, NULL, "Of a GPU and step, mean of the stages."),
 	NODE("spread.time_low", "How much faster a run may be", FORM_REAL, time_low,

@@ -27,9 +27,21 @@ static bool computes(const struct estimate *e, const struct explanation *x)
 	       fabs(value - x->value) <= 1e-6 * fabs(x->value) + 1e-12 * most;
 }
 
+static void add_terms(const struct explain_number *n, struct explanation *out)
+{
+	const struct formula_link *term = n->row->terms;
+
+	if (n->row->fill)
+		n->row->fill(&n->asked, out);
+	for (; term && term->symbol; term++)
+		explain_from(&n->asked, out, term->symbol, term->meaning, "%s",
+			     term->key);
+}
+
 static void fill(const struct explain_number *n, struct explanation *out)
 {
 	const struct explain_row *row = n->row;
+	bool ends = !row->fill && !row->terms;
 	bool stands = n->asked.estimate->legal ||
 		      n->asked.scenario->plan.mode != MODE_TRAINING;
 
@@ -41,12 +53,12 @@ static void fill(const struct explain_number *n, struct explanation *out)
 	out->value = n->value;
 	out->terms = out->besides = 0;
 	out->formula[0] = '\0';
-	if (row->formula && row->fill)
+	if (row->formula && !ends)
 		explain_formula(out, row->formula);
-	if (row->fill && stands)
-		row->fill(&n->asked, out);
-	out->computes = row->fill && stands && computes(n->asked.estimate, out);
-	if (!row->fill)
+	if (!ends && stands)
+		add_terms(n, out);
+	out->computes = !ends && stands && computes(n->asked.estimate, out);
+	if (ends)
 		explain_say(out, "%s",
 			    row->formula ? row->formula
 					 : "none: this is where an explanation ends");

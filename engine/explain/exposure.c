@@ -183,18 +183,6 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 	explain_operator_term(a, out, "f", "calls of a forward", "call_forward");
 }
 
-static void forward_call_terms(const struct asked *a, struct explanation *out)
-{
-	explain_operator_term(a, out, "n", "calls", "forward_calls");
-	explain_operator_term(a, out, "t", "of one", "call_seconds");
-}
-
-static void backward_call_terms(const struct asked *a, struct explanation *out)
-{
-	explain_operator_term(a, out, "n", "calls", "backward_calls");
-	explain_operator_term(a, out, "t", "of one", "call_seconds");
-}
-
 #define DRAWN(name, words, unit, of)                                            \
 	{                                                                       \
 		.row.key = name, .row.title = words, .form = unit, .value = of, \
@@ -212,9 +200,11 @@ const struct explain_node explain_exposure[] = {
 	     alone_forward, alone_forward_terms, NULL, sharing),
 	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
 	     alone_backward, alone_backward_terms, NULL, sharing),
-	NODE("call_forward", "Calls of a forward", FORM_SECONDS, call_forward,
-	     forward_call_terms, "n * t", "Each takes as long."),
-	NODE("call_backward", "Calls of a backward", FORM_SECONDS, call_backward,
-	     backward_call_terms, "n * t", "Each takes as long."),
+	NODE_OF("call_forward", "Calls of a forward", FORM_SECONDS, call_forward,
+		"n * t", "Each takes as long.", { "n", "calls", ".forward_calls" },
+		{ "t", "of one", ".call_seconds" }),
+	NODE_OF("call_backward", "Calls of a backward", FORM_SECONDS, call_backward,
+		"n * t", "Each takes as long.", { "n", "calls", ".backward_calls" },
+		{ "t", "of one", ".call_seconds" }),
 	{ .row.key = NULL },
 };

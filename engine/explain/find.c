@@ -119,8 +119,9 @@ static bool take_node(const struct asked *asked, const struct explain_node *node
 		return false;
 	out->row = &nodes->row;
 	out->asked = *asked;
+	out->asked.place = key > asked->key ? (int)(key - asked->key) - 1 : 0;
 	out->form = nodes->form;
-	out->value = nodes->value(asked);
+	out->value = nodes->value(&out->asked);
 	return true;
 }
 
@@ -456,12 +457,15 @@ static bool find_metric(const struct asked *from, const struct metric *metric,
 	return out->row;
 }
 
-bool explain_find(const struct asked *asked, const char *key,
-		  struct explain_number *out)
+bool explain_find(const struct asked *from, const char *key, struct explain_number *out)
 {
 	const struct metric *metric = metric_find(key);
-	bool training = asked->scenario->plan.mode == MODE_TRAINING;
+	bool training = from->scenario->plan.mode == MODE_TRAINING;
+	struct asked whole = *from;
+	const struct asked *asked = &whole;
 
+	whole.key = key;
+	whole.place = 0;
 	*out = (struct explain_number){ .asked = *asked };
 	if (metric && metric->modes >> asked->scenario->plan.mode & 1)
 		return find_metric(asked, metric, out);

@@ -79,12 +79,6 @@ static void sent_states(const struct asked *a, struct explanation *out)
 		     "master_weights");
 }
 
-static void sent_activations(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "n", "micro-batches in flight", "in_flight");
-	explain_own(a, out, "S", "of one that goes to the host", "sent_bytes");
-}
-
 static void host(const struct asked *a, struct explanation *out)
 {
 	const struct step *step = explain_step(a);
@@ -111,21 +105,6 @@ static void host(const struct asked *a, struct explanation *out)
 	}
 }
 
-static void host_capacity(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "H", "the host's memory for a GPU",
-		     "cluster.host_bytes_per_gpu");
-	explain_from(a, out, "n", "GPUs whose share each has", "cluster.host_shares");
-}
-
-static void activations(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "n", "micro-batches in flight", "in_flight");
-	explain_own(a, out, "S", "bytes that one keeps", "kept_bytes");
-	explain_own(a, out, "R", "of the layer that is recomputed at work",
-		    "again_bytes");
-}
-
 static void buffers(const struct asked *a, struct explanation *out)
 {
 	explain_term_sum(a, out, buffer_terms);
@@ -136,31 +115,10 @@ static void framework(const struct asked *a, struct explanation *out)
 	explain_term_sum(a, out, framework_terms);
 }
 
-static void allocated(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "W", "weights", "weights_bytes");
-	explain_own(a, out, "G", "gradients", "gradients_bytes");
-	explain_own(a, out, "O", "optimizer", "optimizer_bytes");
-	explain_own(a, out, "A", "activations", "activations_bytes");
-	explain_own(a, out, "B", "buffers", "buffers_bytes");
-}
-
-static void reserved(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "live", "allocated", "allocated_bytes");
-	explain_own(a, out, "loose", "lost between tensors", "loose_bytes");
-}
-
 static void kv_cache(const struct asked *a, struct explanation *out)
 {
 	(void)a;
 	explain_formula(out, "0");
-}
-
-static void total(const struct asked *a, struct explanation *out)
-{
-	allocated(a, out);
-	explain_own(a, out, "F", "framework", "framework_bytes");
 }
 
 const struct schedule_law *explain_law(const struct asked *a, struct law_case *of_case)
@@ -204,12 +162,6 @@ static void in_flight(const struct asked *a, struct explanation *out)
 			       (double)law->held_chunks(&shape) / shape.chunks, NULL);
 }
 
-static void parameters(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "D", "dense weights", "dense_parameters");
-	explain_own(a, out, "E", "of experts", "expert_parameters");
-}
-
 static void layers(const struct asked *a, struct explanation *out)
 {
 	const struct model *m = &a->scenario->model;
@@ -232,7 +184,7 @@ const struct explain_row explain_memory[] = {
 	  "Every parameter of the stage that a rank holds after TP and EP, in 16 bits "
 	  "(fp8 and fp4 too) or fp32. Below ZeRO 3 d and ed are 1.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
-	  weights },
+	  .fill = weights },
 	{ "gradients_bytes", "Gradients", NULL,
 	  "The buffer in which gradients are summed over micro-batches "
 	  "lives through the whole step. Below ZeRO 2 d and ed are "
@@ -240,17 +192,20 @@ const struct explain_row explain_memory[] = {
 	  "whole gradients in fp32. With LoRA only adapters count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
-	  gradients },
+	  .fill = gradients },
 	{ "optimizer_bytes", "Optimizer states", NULL,
 	  "An fp32 master weight and the moments; Adam's K is 12 with 16-bit weights, "
 	  "8-bit Adam's 6. With ZeRO 0 d and ed are 1; with LoRA only adapters count.",
-	  "ZeRO, arXiv 1910.02054, section 3.1: K = 12", optimizer },
+	  "ZeRO, arXiv 1910.02054, section 3.1: K = 12", .fill = optimizer },
 	{ "activations_bytes", "Activations", "n * S + R",
 	  "S sums the tensors kept for the backward over the stage's layers, counted "
 	  "operator by operator (see Graph), after recomputation. With "
 	  "recomputation the layer that runs backward holds all its tensors once more.",
 	  "Korthikanti et al., arXiv 2205.05198, section 4, equations 1 to 4",
-	  activations },
+	  .terms = TERMS(
+		  { "n", "micro-batches in flight", ".in_flight" },
+		  { "S", "bytes that one keeps", ".kept_bytes" },
+		  { "R", "of the layer that is recomputed at work", ".again_bytes" }) },
 	{ "buffers_bytes", "Buffers", NULL,
 	  "Gathered are the layer at work and f ahead with the gradients of one, a "
 	  "layer with its experts; without resharding all of the stage. Logits count "
@@ -259,61 +214,81 @@ const struct explain_row explain_memory[] = {
 	  "uses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
-	  buffers },
+	  .fill = buffers },
 	{ "framework_bytes", "Framework", NULL,
 	  "What the driver, libraries and communicators take, and what the allocator "
 	  "reserves above what is live. Constants of the stack.",
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
-	  framework },
+	  .fill = framework },
 	{ "host_optimizer_bytes", "Optimizer states on the host", NULL,
 	  "What offload takes from the accelerator stands on the host, with gradients in "
 	  "fp32 that the host's own step reads.",
 	  "DeepSpeed, estimate_zero2_model_states_mem_needs: 16 bytes of Adam; Megatron "
 	  "Core, HybridDeviceOptimizer",
-	  sent_states },
+	  .fill = sent_states },
 	{ "host_activations_bytes", "Activations on the host", "n * S",
 	  "Of all micro-batches in flight, at the peak of the stage; the layer that "
 	  "runs backward counts although it has come back.",
-	  "ZeRO-Infinity, arXiv 2104.07857, section 5.1", sent_activations },
+	  "ZeRO-Infinity, arXiv 2104.07857, section 5.1",
+	  .terms = TERMS({ "n", "micro-batches in flight", ".in_flight" },
+			 { "S", "of one that goes to the host", ".sent_bytes" }) },
 	{ "host_bytes", "Host memory per GPU", NULL,
 	  "Of the fullest node: ranks of one stage stand side by side, so a stage that "
 	  "fills a node shares it with no other. States take half as much again for "
 	  "pinned copies.",
 	  "what offload puts there; DeepSpeed's estimates, additional_buffer_factor",
-	  host },
+	  .fill = host },
 	{ "host_capacity_bytes", "Host memory of a GPU", "H * n",
 	  "A job that takes part of a node has all of its host; 0 where the cluster does "
 	  "not say what its hosts have.",
-	  "presets/clusters: host_gib_per_gpu", host_capacity },
+	  "presets/clusters: host_gib_per_gpu",
+	  .terms = TERMS(
+		  { "H", "the host's memory for a GPU", "cluster.host_bytes_per_gpu" },
+		  { "n", "GPUs whose share each has", "cluster.host_shares" }) },
 	{ "kv_bytes", "KV cache", "0",
 	  "Keys and values live only through a layer's "
 	  "backward; they count as activations.",
-	  "by definition", kv_cache },
+	  "by definition", .fill = kv_cache },
 	{ "total_bytes", "Memory of the fullest stage", "W + G + O + A + B + F",
 	  "The peak of the fullest rank. All ranks of a stage "
 	  "hold the same, but for an imbalance of experts.",
-	  "the parts; each has its own explanation", total },
+	  "the parts; each has its own explanation",
+	  .terms = TERMS({ "W", "weights", ".weights_bytes" },
+			 { "G", "gradients", ".gradients_bytes" },
+			 { "O", "optimizer", ".optimizer_bytes" },
+			 { "A", "activations", ".activations_bytes" },
+			 { "B", "buffers", ".buffers_bytes" },
+			 { "F", "framework", ".framework_bytes" }) },
 	{ "allocated_bytes", "Allocated", "W + G + O + A + B",
 	  "What PyTorch's allocator reports as live "
 	  "at the peak: the total without framework.",
-	  "torch.cuda.max_memory_allocated", allocated },
+	  "torch.cuda.max_memory_allocated",
+	  .terms = TERMS({ "W", "weights", ".weights_bytes" },
+			 { "G", "gradients", ".gradients_bytes" },
+			 { "O", "optimizer", ".optimizer_bytes" },
+			 { "A", "activations", ".activations_bytes" },
+			 { "B", "buffers", ".buffers_bytes" }) },
 	{ "reserved_bytes", "Reserved", "live + loose",
 	  "What PyTorch's allocator holds at the peak: live tensors and what its cache "
 	  "loses between them, a share of activations and buffers that is a constant "
 	  "of the stack.",
-	  "torch.cuda.max_memory_reserved; presets/stacks: fragmentation", reserved },
+	  "torch.cuda.max_memory_reserved; presets/stacks: fragmentation",
+	  .terms = TERMS({ "live", "allocated", ".allocated_bytes" },
+			 { "loose", "lost between tensors", ".loose_bytes" }) },
 	{ "in_flight", "Micro-batches in flight", NULL,
 	  "Forwards whose backward has not run, at the peak of the stage, and where "
 	  "weight gradients are apart, theirs. Schedules that run neither 1F1B nor all "
 	  "forwards first are run event by event and counted.",
-	  "the schedule's paper", in_flight },
+	  "the schedule's paper", .fill = in_flight },
 	{ "parameters", "Parameters", "D + E",
 	  "Of the whole model, without MTP layers as published counts "
 	  "do; of a stage: of one of its ranks, TP and EP shares counted.",
-	  "the model's file names its source", parameters },
+	  "the model's file names its source",
+	  .terms = TERMS({ "D", "dense weights", ".dense_parameters" },
+			 { "E", "of experts", ".expert_parameters" }) },
 	{ "layers", "Layers of the stage", NULL,
 	  "MTP layers count where they are: on the last stage, or where the layout has "
 	  "its m.",
-	  "Megatron Core, arguments.py:969-999", layers },
+	  "Megatron Core, arguments.py:969-999", .fill = layers },
 	{ 0 },
 };

@@ -85,24 +85,6 @@ static void embedding_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "w", "width of one", "model.input_width");
 }
 
-static void head_terms(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "tied", "1 if it is the embedding's table",
-		     "model.tied_embeddings");
-	explain_from(a, out, "V", "vocabulary", "model.vocab");
-	explain_from(a, out, "h", "hidden size", "model.hidden");
-	explain_from(a, out, "bias", "1 if it has one", "model.head_bias");
-}
-
-static void table_terms(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "all", "embeddings", "model.embedding");
-	explain_from(a, out, "tied", "1 if the head is the table",
-		     "model.tied_embeddings");
-	explain_from(a, out, "V", "vocabulary", "model.vocab");
-	explain_from(a, out, "h", "hidden size", "model.hidden");
-}
-
 static void norm_terms(const struct asked *a, struct explanation *out)
 {
 	const struct model *m = model_of(a);
@@ -114,11 +96,6 @@ static void norm_terms(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "bias", "1 if a norm has one", "model.norm_bias");
 	explain_from(a, out, "e", "1 if the embedding has a norm",
 		     "model.embedding_norm");
-}
-
-static void weight_flops_terms(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "r", "rank of LoRA's adapters, 0 = none", "lora_rank");
 }
 
 /* Layers of each kind, the embedding, the head and the norms beside them. */
@@ -141,23 +118,31 @@ void explain_parameters(const struct asked *a, struct explanation *out, bool act
 	}
 }
 
-#undef NODE
-#define NODE(...) NODE_FROM("engine/model/model.c", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/model/model.c"
 
 const struct explain_node explain_model[] = {
 	NODE("model.embedding", "Embeddings", FORM_COUNT, embedding, embedding_terms,
 	     NULL, "The input table and learned positions."),
-	NODE("model.head", "Output matrix", FORM_COUNT, head, head_terms,
-	     "(1 - tied) * V * h + bias * V", "None of its own where it is tied."),
-	NODE("model.table", "Embeddings that only look up", FORM_COUNT, table,
-	     table_terms, "all - tied * V * h",
-	     "A tied table works once, as the head."),
+	NODE_OF("model.head", "Output matrix", FORM_COUNT, head,
+		"(1 - tied) * V * h + bias * V", "None of its own where it is tied.",
+		{ "tied", "1 if it is the embedding's table", "model.tied_embeddings" },
+		{ "V", "vocabulary", "model.vocab" },
+		{ "h", "hidden size", "model.hidden" },
+		{ "bias", "1 if it has one", "model.head_bias" }),
+	NODE_OF("model.table", "Embeddings that only look up", FORM_COUNT, table,
+		"all - tied * V * h", "A tied table works once, as the head.",
+		{ "all", "embeddings", "model.embedding" },
+		{ "tied", "1 if the head is the table", "model.tied_embeddings" },
+		{ "V", "vocabulary", "model.vocab" },
+		{ "h", "hidden size", "model.hidden" }),
 	NODE("model.end_norms", "Norms beside the layers", FORM_COUNT, norms,
 	     norm_terms, NULL, "Behind the last layer, and of the embedding."),
-	NODE("model.weight_flops", "FLOPs of a token for each weight", FORM_COUNT,
-	     weight_flops, weight_flops_terms, "if(r > 0, 4, 6)",
-	     "2 forward, 2 for its input's gradient, 2 for its own, which a frozen "
-	     "one has not."),
+	NODE_OF("model.weight_flops", "FLOPs of a token for each weight", FORM_COUNT,
+		weight_flops, "if(r > 0, 4, 6)",
+		"2 forward, 2 for its input's gradient, 2 for its own, which a frozen "
+		"one has not.",
+		{ "r", "rank of LoRA's adapters, 0 = none", "lora_rank" }),
 	NODE("model.adapters", "Weights of LoRA adapters", FORM_COUNT, adapters, NULL,
 	     EXPLAIN_COUNTED, "r (in + out) beside each matrix of a layer."),
 	NODE("model.score_flops", "Attention scores, scans, MTP layers", FORM_FLOPS,
@@ -263,13 +248,9 @@ static void add_mixer(const struct asked *a, struct explanation *out, int which)
 		mixer->say(model_of(a), kind, text, sizeof text);
 	explain_say(out, "%s", mixer->say ? text : mixer->parameters);
 	for (int i = 0; i < MAX_MIXER_SYMBOLS && mixer->symbol[i].symbol; i++) {
-		const struct mixer_symbol *s = &mixer->symbol[i];
+		const struct formula_link *s = &mixer->symbol[i];
 
-		if (!formula_uses(out->formula, s->symbol))
-			continue;
-		if (s->key[0] == '.')
-			own(a, out, s->symbol, s->meaning, s->key + 1);
-		else
+		if (formula_uses(out->formula, s->symbol))
 			explain_from(a, out, s->symbol, s->meaning, "%s", s->key);
 	}
 }

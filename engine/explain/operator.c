@@ -177,15 +177,6 @@ static double drawing(const struct asked *a)
 	return explain_op(a)->draws * explain_step(a)->context.memory.kernel_seconds;
 }
 
-static void draw_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "n * ts");
-	explain_operator_term(a, out, "n", "tensors that are rounded at random",
-			      "draws");
-	explain_from(a, out, "ts", "fixed time of a small kernel",
-		     "small_kernel_seconds");
-}
-
 static struct roofline rate_of(const struct asked *a)
 {
 	const struct graph_context c = context_of(a);
@@ -238,23 +229,6 @@ static void forward_terms(const struct asked *a, struct explanation *out)
 static void input_grad_terms(const struct asked *a, struct explanation *out)
 {
 	explain_operator_seconds(a, out, true);
-}
-
-static void host_forward_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "n * l");
-	explain_operator_term(a, out, "n", "launches", "launches_forward");
-	explain_from(a, out, "l", "CPU time of one", "launch_seconds");
-}
-
-static void host_backward_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "(n + again * f) * l");
-	explain_operator_term(a, out, "n", "launches", "launches_backward");
-	explain_operator_term(a, out, "again", "share that runs again in the backward",
-			      "again");
-	explain_operator_term(a, out, "f", "launches of a forward", "launches_forward");
-	explain_from(a, out, "l", "CPU time of one", "launch_seconds");
 }
 
 static void again_terms(const struct asked *a, struct explanation *out,
@@ -408,10 +382,15 @@ const struct explain_node explain_operator[] = {
 	      FORM_SECONDS, until),
 	DRAWN("wait_forward", "Waiting for launches", FORM_SECONDS, waited),
 	DRAWN("kernel_seconds", "Kernels of the layer's forward", FORM_SECONDS, beside),
-	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
-	     host_forward_terms, NULL, "Time of the CPU."),
-	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
-	     host_backward_terms, NULL, "Time of the CPU."),
+	NODE_OF("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
+		"n * l", "Time of the CPU.", { "n", "launches", ".launches_forward" },
+		{ "l", "CPU time of one", "launch_seconds" }),
+	NODE_OF("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
+		"(n + again * f) * l", "Time of the CPU.",
+		{ "n", "launches", ".launches_backward" },
+		{ "again", "share that runs again in the backward", ".again" },
+		{ "f", "launches of a forward", ".launches_forward" },
+		{ "l", "CPU time of one", "launch_seconds" }),
 	DRAWN("launches_forward", "Launches of a forward", FORM_REAL, launches_forward),
 	DRAWN("launches_backward", "Launches of a backward", FORM_REAL,
 	      launches_backward),
@@ -436,8 +415,10 @@ const struct explain_node explain_operator[] = {
 	      quantised_in),
 	DRAWN("quantised_out_bytes", "Turning gradients narrow", FORM_TRAFFIC,
 	      quantised_out),
-	NODE("draw_seconds", "Drawing random numbers", FORM_SECONDS, drawing,
-	     draw_terms, NULL, "A kernel of one thread for each gradient."),
+	NODE_OF("draw_seconds", "Drawing random numbers", FORM_SECONDS, drawing,
+		"n * ts", "A kernel of one thread for each gradient.",
+		{ "n", "tensors that are rounded at random", ".draws" },
+		{ "ts", "fixed time of a small kernel", "small_kernel_seconds" }),
 	DRAWN("draws", "Tensors with random numbers", FORM_COUNT, draws),
 	DRAWN("narrow_weights", "Weights that turn narrow", FORM_COUNT, narrow),
 	DRAWN("dense_parameters", "Dense weights", FORM_COUNT, dense),

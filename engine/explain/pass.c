@@ -227,15 +227,6 @@ static double computing(const struct asked *a)
 	       pass->pp_seconds;
 }
 
-static void computing_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "K", "kernels of the layers", "layer_seconds");
-	own(a, out, "E", "embedding, head and sampling", "end_seconds");
-	own(a, out, "TP", "over the ranks of a layer", "tp_seconds");
-	own(a, out, "CP", "over the ranks of a prompt", "cp_seconds");
-	own(a, out, "PP", "between stages", "pp_seconds");
-}
-
 /* --- the host --- */
 
 static double requests(const struct asked *a)
@@ -315,13 +306,6 @@ static double seconds(const struct asked *a)
 	return pass_of(a)->seconds;
 }
 
-static void second_terms(const struct asked *a, struct explanation *out)
-{
-	computing_terms(a, out);
-	own(a, out, "EP", "between experts, as far as it shows", "ep_seconds");
-	own(a, out, "host", "of the pass", "host_seconds");
-}
-
 static double stage(const struct asked *a)
 {
 	return pass_of(a)->stage_seconds;
@@ -353,52 +337,64 @@ static void stage_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "host", "of the pass", "host_seconds");
 }
 
-#define NODE_HERE(...) NODE_FROM("engine/serve/pass.h", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/serve/pass.h"
 
 static const char on_rank[] = "On one rank, all stages on the way of a token.";
 static const char bound[] = "As if nothing else bounded them.";
 
 const struct explain_node explain_pass_nodes[] = {
-	NODE_HERE("seconds", "A pass", FORM_SECONDS, seconds, second_terms,
-		  "K + E + TP + CP + PP + EP + host", on_rank),
-	NODE_HERE("stage_seconds", "The slowest stage of a pass", FORM_SECONDS, stage,
-		  stage_terms, NULL,
-		  "The fullest stage has the layers that don't divide, the last one "
-		  "the head."),
-	NODE_HERE("layer_seconds", "Kernels of the layers", FORM_SECONDS, layer_seconds,
-		  layer_terms, NULL, on_rank),
-	NODE_HERE("end_seconds", "Embedding, head and sampling", FORM_SECONDS,
-		  end_seconds, end_terms, NULL, on_rank),
-	NODE_HERE("compute_seconds", "Computing alone", FORM_SECONDS, compute,
-		  compute_terms, NULL, bound),
-	NODE_HERE("memory_seconds", "Reading alone", FORM_SECONDS, memory, memory_terms,
-		  NULL, bound),
-	NODE_HERE("fixed_seconds", "Fixed times of kernels", FORM_SECONDS, fixed,
-		  fixed_terms, NULL,
-		  "With what prompts do not reach of the kernels' rates."),
-	NODE_HERE("tp_seconds", "TP of a pass", FORM_SECONDS, tp, tp_terms, NULL,
-		  "Nothing hides it."),
-	NODE_HERE("cp_seconds", "CP of a pass", FORM_SECONDS, cp, cp_terms, NULL,
-		  "Nothing hides it."),
-	NODE_HERE("pp_seconds", "PP of a pass", FORM_SECONDS, pp, pp_terms, NULL,
-		  "From each stage to the next; calls are means of the stages."),
-	NODE_HERE("ep_seconds", "EP of a pass, as far as it shows", FORM_SECONDS, ep,
-		  ep_terms, NULL,
-		  "Where two halves of a batch take turns, one travels while the other "
-		  "computes; the first and last layer's share shows."),
-	NODE_HERE("travelling_seconds", "EP of a pass", FORM_SECONDS, travelling,
-		  travelling_terms, NULL, "Hidden or not."),
-	NODE_HERE("computing_seconds", "A pass without EP and host", FORM_SECONDS,
-		  computing, computing_terms, "K + E + TP + CP + PP", on_rank),
-	NODE_HERE("host_seconds", "Host of a pass", FORM_SECONDS, host, host_terms,
-		  NULL,
-		  "Each stage takes the pass on; kernels that no graph replays are "
-		  "launched, and the slower of host and GPU counts."),
-	NODE_HERE("launching_seconds", "Launching a pass", FORM_SECONDS, launching,
-		  launching_terms, NULL, "Layer by layer."),
-	NODE_HERE("requests", "Requests in a pass", FORM_REAL, requests, NULL,
-		  EXPLAIN_SIMULATED,
-		  "That decode, and whose prompts are in it; of one half, where two "
-		  "take turns."),
+	NODE_OF("seconds", "A pass", FORM_SECONDS, seconds,
+		"K + E + TP + CP + PP + EP + host", on_rank,
+		{ "K", "kernels of the layers", ".layer_seconds" },
+		{ "E", "embedding, head and sampling", ".end_seconds" },
+		{ "TP", "over the ranks of a layer", ".tp_seconds" },
+		{ "CP", "over the ranks of a prompt", ".cp_seconds" },
+		{ "PP", "between stages", ".pp_seconds" },
+		{ "EP", "between experts, as far as it shows", ".ep_seconds" },
+		{ "host", "of the pass", ".host_seconds" }),
+	NODE("stage_seconds", "The slowest stage of a pass", FORM_SECONDS, stage,
+	     stage_terms, NULL,
+	     "The fullest stage has the layers that don't divide, the last one "
+	     "the head."),
+	NODE("layer_seconds", "Kernels of the layers", FORM_SECONDS, layer_seconds,
+	     layer_terms, NULL, on_rank),
+	NODE("end_seconds", "Embedding, head and sampling", FORM_SECONDS, end_seconds,
+	     end_terms, NULL, on_rank),
+	NODE("compute_seconds", "Computing alone", FORM_SECONDS, compute, compute_terms,
+	     NULL, bound),
+	NODE("memory_seconds", "Reading alone", FORM_SECONDS, memory, memory_terms,
+	     NULL, bound),
+	NODE("fixed_seconds", "Fixed times of kernels", FORM_SECONDS, fixed,
+	     fixed_terms, NULL,
+	     "With what prompts do not reach of the kernels' rates."),
+	NODE("tp_seconds", "TP of a pass", FORM_SECONDS, tp, tp_terms, NULL,
+	     "Nothing hides it."),
+	NODE("cp_seconds", "CP of a pass", FORM_SECONDS, cp, cp_terms, NULL,
+	     "Nothing hides it."),
+	NODE("pp_seconds", "PP of a pass", FORM_SECONDS, pp, pp_terms, NULL,
+	     "From each stage to the next; calls are means of the stages."),
+	NODE("ep_seconds", "EP of a pass, as far as it shows", FORM_SECONDS, ep,
+	     ep_terms, NULL,
+	     "Where two halves of a batch take turns, one travels while the other "
+	     "computes; the first and last layer's share shows."),
+	NODE("travelling_seconds", "EP of a pass", FORM_SECONDS, travelling,
+	     travelling_terms, NULL, "Hidden or not."),
+	NODE_OF("computing_seconds", "A pass without EP and host", FORM_SECONDS,
+		computing, "K + E + TP + CP + PP", on_rank,
+		{ "K", "kernels of the layers", ".layer_seconds" },
+		{ "E", "embedding, head and sampling", ".end_seconds" },
+		{ "TP", "over the ranks of a layer", ".tp_seconds" },
+		{ "CP", "over the ranks of a prompt", ".cp_seconds" },
+		{ "PP", "between stages", ".pp_seconds" }),
+	NODE("host_seconds", "Host of a pass", FORM_SECONDS, host, host_terms, NULL,
+	     "Each stage takes the pass on; kernels that no graph replays are "
+	     "launched, and the slower of host and GPU counts."),
+	NODE("launching_seconds", "Launching a pass", FORM_SECONDS, launching,
+	     launching_terms, NULL, "Layer by layer."),
+	NODE("requests", "Requests in a pass", FORM_REAL, requests, NULL,
+	     EXPLAIN_SIMULATED,
+	     "That decode, and whose prompts are in it; of one half, where two "
+	     "take turns."),
 	{ .row.key = NULL },
 };

@@ -243,29 +243,29 @@ static void second_terms(const struct asked *a, struct explanation *out)
 		explain_formula(out, "fixed + sqrt(c * c + m * m)");
 }
 
-#define NODE_HERE(...) NODE_FROM("engine/serve/kernels.h", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/serve/kernels.h"
 
 static const char layers[] = "Over the layers of a pass that have it.";
 
 const struct explain_node explain_pass_operator[] = {
-	NODE_HERE("seconds", "An operator of a pass", FORM_SECONDS, seconds,
-		  second_terms, NULL,
-		  "The larger of computing and memory, more where they are equal."),
-	NODE_HERE("compute_seconds", "Computing alone", FORM_SECONDS, compute,
-		  compute_terms, NULL, layers),
-	NODE_HERE("memory_seconds", "Reading alone", FORM_SECONDS, memory, memory_terms,
-		  NULL, layers),
-	NODE_HERE("fixed_seconds", "Fixed times of its kernels", FORM_SECONDS, fixed,
-		  fixed_terms, "n * t0", layers),
-	NODE_HERE("flops_per_second", "FLOPs per second that it reaches", FORM_FLOPS,
-		  flops_per_second, flops_rate_terms, NULL, "Of large kernels."),
-	NODE_HERE("bytes_per_second", "Bytes per second that it reaches", FORM_TRAFFIC,
-		  bytes_per_second, bytes_rate_terms, NULL, "Of large kernels."),
-	NODE_HERE("kernels", "Kernels that it counts for", FORM_REAL, kernels, NULL,
-		  EXPLAIN_COUNTED, layers),
-	NODE_HERE("flops", "FLOPs of an operator", FORM_FLOPS, flops, NULL,
-		  EXPLAIN_COUNTED, layers),
-	NODE_HERE("bytes", "Memory traffic of an operator", FORM_TRAFFIC, bytes, NULL,
-		  EXPLAIN_COUNTED, layers),
+	NODE("seconds", "An operator of a pass", FORM_SECONDS, seconds, second_terms,
+	     NULL, "The larger of computing and memory, more where they are equal."),
+	NODE("compute_seconds", "Computing alone", FORM_SECONDS, compute, compute_terms,
+	     NULL, layers),
+	NODE("memory_seconds", "Reading alone", FORM_SECONDS, memory, memory_terms,
+	     NULL, layers),
+	NODE("fixed_seconds", "Fixed times of its kernels", FORM_SECONDS, fixed,
+	     fixed_terms, "n * t0", layers),
+	NODE("flops_per_second", "FLOPs per second that it reaches", FORM_FLOPS,
+	     flops_per_second, flops_rate_terms, NULL, "Of large kernels."),
+	NODE("bytes_per_second", "Bytes per second that it reaches", FORM_TRAFFIC,
+	     bytes_per_second, bytes_rate_terms, NULL, "Of large kernels."),
+	NODE("kernels", "Kernels that it counts for", FORM_REAL, kernels, NULL,
+	     EXPLAIN_COUNTED, layers),
+	NODE("flops", "FLOPs of an operator", FORM_FLOPS, flops, NULL, EXPLAIN_COUNTED,
+	     layers),
+	NODE("bytes", "Memory traffic of an operator", FORM_TRAFFIC, bytes, NULL,
+	     EXPLAIN_COUNTED, layers),
 	{ .row.key = NULL },
 };

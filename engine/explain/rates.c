@@ -178,11 +178,6 @@ static double unaligned(const struct asked *a)
 	return explain_step(a)->context.unaligned_efficiency;
 }
 
-static void unaligned_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "e", "measured, 0 = not", "cluster.unaligned_efficiency");
-}
-
 static double launch(const struct asked *a)
 {
 	return explain_step(a)->context.launch_seconds;
@@ -263,8 +258,9 @@ const struct explain_node explain_rates[] = {
 	NODE("small_kernel_seconds", "Fixed time of a small kernel", FORM_SECONDS,
 	     small_kernel, small_kernel_terms, NULL,
 	     "Most are short and fused with a neighbour."),
-	NODE("unaligned_efficiency", "Share of it with odd widths", FORM_PERCENT,
-	     unaligned, unaligned_terms, "if(e > 0, e, 1)", shares),
+	NODE_OF("unaligned_efficiency", "Share of it with odd widths", FORM_PERCENT,
+		unaligned, "if(e > 0, e, 1)", shares,
+		{ "e", "measured, 0 = not", "cluster.unaligned_efficiency" }),
 	NODE("launch_seconds", "One launch of a kernel", FORM_SECONDS, launch,
 	     launch_terms, NULL,
 	     "The CPU's time; an operator of the framework is several."),

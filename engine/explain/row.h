@@ -61,16 +61,29 @@ struct asked {
 	int traffic; /* of "traffic.3.seconds", or of a pass */
 	enum algorithm algorithm; /* of "traffic.3.by.ring.seconds" */
 	const struct term *term;  /* of "stages.3.logits_bytes" */
+	const char *key; /* as it is asked, of which the place has so many letters */
+	int place;
 };
 
 struct explain_row {
 	const char *key;
 	const char *title, *formula;
 	const char *assumption, *source; /* NULL: as most numbers of explain_say() */
-	/* Adds the terms, and may write the formula. NULL: an explanation ends here,
-	 * and the formula says why. */
+	/* Adds the terms, and may write the formula. */
 	void (*fill)(const struct asked *asked, struct explanation *out);
+	/* The same terms in every scenario, as TERMS() lists them. With neither an
+	 * explanation ends here, and the formula says why. */
+	const struct formula_link *terms;
 };
+
+#define TERMS(...)                       \
+	(const struct formula_link[])    \
+	{                                \
+		__VA_ARGS__,             \
+		{                        \
+			NULL, NULL, NULL \
+		}                        \
+	}
 
 /* A number that no table of engine/estimate has. */
 struct explain_node {
@@ -86,7 +99,17 @@ struct explain_node {
 		.row.fill = terms, .row.formula = text, .row.assumption = about, \
 		.row.source = from                                               \
 	}
-#define NODE(...) NODE_FROM(NULL, __VA_ARGS__)
+#define NODE(...) NODE_FROM(NODE_SOURCE, __VA_ARGS__)
+/* The same with its formula and, in the end, terms that are always these. */
+#define NODE_OF_FROM(from, name, words, unit, of, text, about, ...)               \
+	{                                                                         \
+		.row.key = name, .row.title = words, .form = unit, .value = of,   \
+		.row.formula = text, .row.assumption = about, .row.source = from, \
+		.row.terms = TERMS(__VA_ARGS__)                                   \
+	}
+#define NODE_OF(...) NODE_OF_FROM(NODE_SOURCE, __VA_ARGS__)
+/* A file whose nodes have a source of their own defines it anew. */
+#define NODE_SOURCE NULL
 /* Layers of a kind, as the split dealt them out. */
 #define EXPLAIN_DEALT(title, of)                                                \
 	NODE_FROM("engine/plan/split.c", "layers", title, FORM_COUNT, of, NULL, \
@@ -95,19 +118,19 @@ struct explain_node {
 /* Rows of a dimension's traffic that a step and a pass of a server have alike. */
 #define EXPLAIN_SENT_SOURCE \
 	"Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)"
-#define EXPLAIN_NETWORK_ROW                                                    \
-	{                                                                      \
-		"network_bytes", "Of them across the network", NULL,           \
-			"The rest stays inside the fast domain. Of an all-to-" \
-			"all, as many copies of a token as its dispatcher "    \
-			"sends out.",                                          \
-			"engine/collective/collective.h", explain_network      \
+#define EXPLAIN_NETWORK_ROW                                                       \
+	{                                                                         \
+		"network_bytes", "Of them across the network", NULL,              \
+			"The rest stays inside the fast domain. Of an all-to-"    \
+			"all, as many copies of a token as its dispatcher "       \
+			"sends out.",                                             \
+			"engine/collective/collective.h", .fill = explain_network \
 	}
-#define EXPLAIN_PAYLOAD_ROW                                                \
-	{                                                                  \
-		"payload_bytes", "Payload", NULL,                          \
-			"Without what an algorithm sends more than once.", \
-			"engine/collective/collective.h", explain_payload  \
+#define EXPLAIN_PAYLOAD_ROW                                                       \
+	{                                                                         \
+		"payload_bytes", "Payload", NULL,                                 \
+			"Without what an algorithm sends more than once.",        \
+			"engine/collective/collective.h", .fill = explain_payload \
 	}
 
 /* Each ends with a row whose key is NULL. */
@@ -145,7 +168,9 @@ const char *explain_part(const struct asked *asked, char out[32]);
 void explain_operator_term(const struct asked *asked, struct explanation *out,
 			   const char *symbol, const char *meaning, const char *member);
 
-/* One more term of the formula, with the value that the key has. */
+/* One more term of the formula, with the value that the key has. A key that begins
+ * with a point is one of the same place: of "stages.3.busy_seconds", or of the fullest
+ * stage's busy_seconds, ".idle_seconds" is "stages.3.idle_seconds". */
 void explain_from(const struct asked *asked, struct explanation *out,
 		  const char *symbol, const char *meaning, const char *key, ...)
 	__attribute__((format(printf, 5, 6)));

@@ -4,51 +4,6 @@
 
 #include "engine/explain/row.h"
 
-static void steps(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "T", "tokens of the run", "tokens");
-	explain_from(a, out, "B", "tokens per step", "tokens_per_step");
-}
-
-static void time(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "steps", "steps", "run_steps");
-	explain_from(a, out, "t", "step", "step_seconds");
-	explain_from(a, out, "g", "goodput", "goodput");
-}
-
-static void hours(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "n", "GPUs", "gpus");
-	explain_from(a, out, "r", "time of the run", "run_seconds");
-}
-
-static void money(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "hours", "GPU-hours of the run", "run_gpu_hours");
-	explain_from(a, out, "price", "of a GPU-hour", "cluster.price_per_gpu_hour");
-}
-
-static void energy(const struct asked *a, struct explanation *out)
-{
-	hours(a, out);
-	explain_from(a, out, "W", "watts of a GPU with its share of all else",
-		     "watts_per_gpu");
-}
-
-static void carbon(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "J", "energy of the run", "run_joules");
-	explain_from(a, out, "g", "grams of CO2 for a kWh of the grid",
-		     "cluster.grid_grams_per_kwh");
-}
-
-static void per_token(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "cost", "of the run", "run_dollars");
-	explain_from(a, out, "T", "tokens of the run", "tokens");
-}
-
 /* A run is to its range as its step is. */
 static void range_of(const struct asked *a, struct explanation *out, const char *whole,
 		     bool high)
@@ -114,91 +69,92 @@ static void checkpoint(const struct asked *a, struct explanation *out)
 		     "states.optimizer_bytes");
 }
 
-static void storing(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "bytes", "of a checkpoint", "checkpoint_bytes");
-	explain_from(a, out, "nodes", "of the job", "nodes");
-	explain_from(a, out, "bw", "storage of a node, bytes/s",
-		     "cluster.checkpoint_bytes_per_second");
-}
-
-static void interval(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "C", "time of a checkpoint", "checkpoint_seconds");
-	explain_from(a, out, "MTBF", "of one node, hours", "cluster.node_mtbf_hours");
-	explain_from(a, out, "nodes", "of the job", "nodes");
-}
-
-static void useful(const struct asked *a, struct explanation *out)
-{
-	interval(a, out);
-	explain_from(a, out, "i", "between checkpoints", "checkpoint_interval_seconds");
-	explain_from(a, out, "R", "restart", "cluster.restart_seconds");
-}
-
-static void failures(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "MTBF", "of one node, hours", "cluster.node_mtbf_hours");
-	explain_from(a, out, "nodes", "of the job", "nodes");
-	explain_from(a, out, "r", "time of the run", "run_seconds");
-}
-
 static const char definition[] = EXPLAIN_DEFINITION;
 static const char spread[] = "tests/validation: four of five measured runs";
 static const char daly[] = "Young 1974; Daly 2006, equation 5";
 
 const struct explain_row explain_run[] = {
 	{ "run_steps", "Steps of the run", "ceil(T / B)", "Rounded up.", definition,
-	  steps },
+	  .terms = TERMS({ "T", "tokens of the run", "tokens" },
+			 { "B", "tokens per step", "tokens_per_step" }) },
 	{ "run_seconds", "Time of the run", "steps * t / max(g, 0.001)",
 	  "With checkpoints, failures and restarts, at a constant step time.", daly,
-	  time },
+	  .terms = TERMS({ "steps", "steps", "run_steps" },
+			 { "t", "step", "step_seconds" },
+			 { "g", "goodput", "goodput" }) },
 	{ "run_gpu_hours", "GPU-hours", "n * r / 3600",
-	  "Every GPU is paid all the time.", definition, hours },
+	  "Every GPU is paid all the time.", definition,
+	  .terms = TERMS({ "n", "GPUs", "gpus" },
+			 { "r", "time of the run", "run_seconds" }) },
 	{ "run_dollars", "Cost", "hours * price",
-	  "The price is an input: turn it to yours.", "presets/clusters", money },
+	  "The price is an input: turn it to yours.", "presets/clusters",
+	  .terms = TERMS({ "hours", "GPU-hours of the run", "run_gpu_hours" },
+			 { "price", "of a GPU-hour", "cluster.price_per_gpu_hour" }) },
 	{ "run_joules", "Energy", "r * n * W",
 	  "A GPU that computes draws its TDP, one that waits its idle power.",
-	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
+	  "presets/clusters; Patterson et al., arXiv 2104.10350",
+	  .terms = TERMS({ "n", "GPUs", "gpus" },
+			 { "r", "time of the run", "run_seconds" },
+			 { "W", "watts of a GPU with its share of all else",
+			   "watts_per_gpu" }) },
 	{ "run_co2_grams", "CO2 of the run", "J / 3600000 * g",
 	  "Of the electricity alone: what was built and cooled before is not counted.",
-	  "Patterson et al., arXiv 2104.10350, section 2; presets/clusters", carbon },
+	  "Patterson et al., arXiv 2104.10350, section 2; presets/clusters",
+	  .terms = TERMS({ "J", "energy of the run", "run_joules" },
+			 { "g", "grams of CO2 for a kWh of the grid",
+			   "cluster.grid_grams_per_kwh" }) },
 	{ "run_dollars_per_million_tokens", "Cost of a million tokens",
 	  "cost / T * 1000000", "Tokens that the run trains on.", definition,
-	  per_token },
+	  .terms = TERMS({ "cost", "of the run", "run_dollars" },
+			 { "T", "tokens of the run", "tokens" }) },
 	{ "run_seconds_low", "Time of the run, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, time_low },
+	  "All that a run costs grows with its time.", spread, .fill = time_low },
 	{ "run_seconds_high", "Time of the run, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, time_high },
+	  "All that a run costs grows with its time.", spread, .fill = time_high },
 	{ "run_dollars_low", "Cost, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, money_low },
+	  "All that a run costs grows with its time.", spread, .fill = money_low },
 	{ "run_dollars_high", "Cost, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, money_high },
+	  "All that a run costs grows with its time.", spread, .fill = money_high },
 	{ "run_joules_low", "Energy, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, energy_low },
+	  "All that a run costs grows with its time.", spread, .fill = energy_low },
 	{ "run_joules_high", "Energy, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, energy_high },
+	  "All that a run costs grows with its time.", spread, .fill = energy_high },
 	{ "run_co2_grams_low", "CO2, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, carbon_low },
+	  "All that a run costs grows with its time.", spread, .fill = carbon_low },
 	{ "run_co2_grams_high", "CO2, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, carbon_high },
+	  "All that a run costs grows with its time.", spread, .fill = carbon_high },
 	{ "goodput", "Goodput",
 	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
 	  "What is left after checkpoints, lost work "
 	  "and restarts; failures are independent.",
-	  daly, useful },
+	  daly,
+	  .terms = TERMS({ "C", "time of a checkpoint", "checkpoint_seconds" },
+			 { "MTBF", "of one node, hours", "cluster.node_mtbf_hours" },
+			 { "nodes", "of the job", "nodes" },
+			 { "i", "between checkpoints", "checkpoint_interval_seconds" },
+			 { "R", "restart", "cluster.restart_seconds" }) },
 	{ "checkpoint_bytes", "Checkpoint", NULL,
 	  "Weights in 16 bits or fp32, and what the optimizer keeps of each, stored "
 	  "once; under LoRA of the adapters.",
-	  definition, checkpoint },
+	  definition, .fill = checkpoint },
 	{ "checkpoint_seconds", "Time of a checkpoint",
 	  "if(bw > 0, bytes / (nodes * bw), 0)",
-	  "All nodes write at once, and training waits.", "presets/clusters", storing },
+	  "All nodes write at once, and training waits.", "presets/clusters",
+	  .terms = TERMS({ "bytes", "of a checkpoint", "checkpoint_bytes" },
+			 { "nodes", "of the job", "nodes" },
+			 { "bw", "storage of a node, bytes/s",
+			   "cluster.checkpoint_bytes_per_second" }) },
 	{ "checkpoint_interval_seconds", "Between checkpoints",
 	  "sqrt(2 * max(C, 1) * 3600 * max(MTBF, 0) / nodes)",
-	  "The interval that loses least.", daly, interval },
+	  "The interval that loses least.", daly,
+	  .terms = TERMS({ "C", "time of a checkpoint", "checkpoint_seconds" },
+			 { "MTBF", "of one node, hours", "cluster.node_mtbf_hours" },
+			 { "nodes", "of the job", "nodes" }) },
 	{ "run_failures", "Failures in the run",
 	  "if(MTBF > 0, r * nodes / (3600 * MTBF), 0)", "Each stops the whole job.",
-	  "Llama 3, arXiv 2407.21783, section 3.3.4; presets/clusters", failures },
+	  "Llama 3, arXiv 2407.21783, section 3.3.4; presets/clusters",
+	  .terms = TERMS({ "MTBF", "of one node, hours", "cluster.node_mtbf_hours" },
+			 { "nodes", "of the job", "nodes" },
+			 { "r", "time of the run", "run_seconds" }) },
 	{ 0 },
 };

@@ -12,14 +12,6 @@ static void prefill(const struct asked *a, struct explanation *out)
 	from(a, out, "host", "before the first", "stack.serving_prompt_seconds");
 }
 
-static void decode(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "compute", "of its kernels", "decode_compute_seconds");
-	from(a, out, "memory", "weights and cache read", "decode_memory_seconds");
-	from(a, out, "network", "collectives", "decode_network_seconds");
-	from(a, out, "overhead", "fixed times and host", "decode_overhead_seconds");
-}
-
 static void mixed(const struct asked *a, struct explanation *out)
 {
 	const struct explain_pass *pass = &explain_server(a)->pass[PASS_MIXED];
@@ -55,15 +47,6 @@ static void tpot(const struct asked *a, struct explanation *out)
 	explain_stretch(a, out);
 }
 
-static void share(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "rate", "requests that end in a second", "requests_per_second");
-	from(a, out, "carrying", "time of passes with prompts, for each of them",
-	     "serving.carrying_seconds");
-	from(a, out, "copies", "of the attention that prefill",
-	     "serving.prefill_copies");
-}
-
 static void ttft(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "served", "from its entry on", "serving.first_token_seconds");
@@ -74,13 +57,6 @@ static void ttft(const struct asked *a, struct explanation *out)
 	explain_say(out, "served + waiting / rate");
 	from(a, out, "waiting", "requests without room", "waiting");
 	from(a, out, "rate", "requests that end in a second", "requests_per_second");
-}
-
-static void request(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "TTFT", "to the first token", "ttft_seconds");
-	from(a, out, "TPOT", "for each further one", "tpot_seconds");
-	from(a, out, "output", "tokens that a request gets", "output");
 }
 
 static void computing(const struct asked *a, struct explanation *out)
@@ -108,48 +84,6 @@ static void overhead(const struct asked *a, struct explanation *out)
 	from(a, out, "compute", "of its kernels", "decode_compute_seconds");
 	from(a, out, "memory", "weights and cache read", "decode_memory_seconds");
 	from(a, out, "network", "collectives", "decode_network_seconds");
-}
-
-static void ttft_range(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "TTFT", "predicted", "ttft_seconds");
-	from(a, out, "f", "that four of five left-out runs lie within", "spread.ttft");
-}
-
-static void tpot_range(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "TPOT", "predicted", "tpot_seconds");
-	from(a, out, "f", "that four of five left-out runs lie within", "spread.tpot");
-}
-
-static void output_range(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "output", "tokens per second, predicted",
-	     "output_tokens_per_second");
-	from(a, out, "f", "that four of five left-out runs lie within", "spread.rate");
-}
-
-static void throughput(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "requests", "a second", "requests_per_second");
-	from(a, out, "output", "tokens that a request gets", "output");
-}
-
-static void each_gpu(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "output", "tokens per second", "output_tokens_per_second");
-	from(a, out, "GPUs", "of the cluster", "gpus");
-}
-
-static void each_user(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "TPOT", "of a request", "tpot_seconds");
-}
-
-static void prompts(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "requests", "a second", "requests_per_second");
-	from(a, out, "prompt", "tokens of a prompt", "prompt");
 }
 
 static void requests(const struct asked *a, struct explanation *out)
@@ -199,16 +133,6 @@ static void load(const struct asked *a, struct explanation *out)
 	from(a, out, "running", "requests that fit", "running");
 }
 
-static void good_output(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "best", "found", "serving.goodput");
-}
-
-static void good_requests(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "most", "found", "serving.goodput_requests");
-}
-
 static void engines(const struct asked *a, struct explanation *out)
 {
 	bool apart = a->scenario->plan.serving.disaggregated;
@@ -222,32 +146,6 @@ static void engines(const struct asked *a, struct explanation *out)
 	from(a, out, "DP", "copies of the attention", "dp_attention");
 	from(a, out, "CP", "ranks of a prompt", "cp");
 	from(a, out, "PP", "stages", "pp");
-}
-
-static void prefill_intensity(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "flops", "of a pass", "serving.prompt_flops");
-	from(a, out, "bytes", "of it", "serving.prompt_bytes");
-}
-
-static void decode_intensity(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "flops", "of a pass", "serving.decode_flops");
-	from(a, out, "bytes", "of it", "serving.decode_bytes");
-}
-
-static void money(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "GPUs", "of the cluster", "gpus");
-	from(a, out, "price", "of a GPU and hour", "cluster.price_per_gpu_hour");
-	from(a, out, "output", "tokens per second", "output_tokens_per_second");
-}
-
-static void energy(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "GPUs", "of the cluster", "gpus");
-	from(a, out, "W", "watts of a GPU with its share of all else", "serving.watts");
-	from(a, out, "output", "tokens per second", "output_tokens_per_second");
 }
 
 static const char steady[] =
@@ -274,97 +172,147 @@ const struct explain_row explain_serving[] = {
 	  "for those of its wave that stand before it, mean over the first waves. "
 	  "Where requests come at a rate, each finds the others with the share of "
 	  "their time that they wait.",
-	  queue_source, ttft },
+	  queue_source, .fill = ttft },
 	{ "tpot_seconds", "Time per output token",
 	  "(step / gain + behind * added / max(1, output - 1))", steady, queue_source,
-	  tpot },
-	{ "ttft_seconds_low", "TTFT, low end", "TTFT / f", held_out, runs, ttft_range },
+	  .fill = tpot },
+	{ "ttft_seconds_low", "TTFT, low end", "TTFT / f", held_out, runs,
+	  .terms = TERMS({ "TTFT", "predicted", "ttft_seconds" },
+			 { "f", "that four of five left-out runs lie within",
+			   "spread.ttft" }) },
 	{ "ttft_seconds_high", "TTFT, high end", "TTFT * f", held_out, runs,
-	  ttft_range },
-	{ "tpot_seconds_low", "TPOT, low end", "TPOT / f", held_out, runs, tpot_range },
+	  .terms = TERMS({ "TTFT", "predicted", "ttft_seconds" },
+			 { "f", "that four of five left-out runs lie within",
+			   "spread.ttft" }) },
+	{ "tpot_seconds_low", "TPOT, low end", "TPOT / f", held_out, runs,
+	  .terms = TERMS({ "TPOT", "predicted", "tpot_seconds" },
+			 { "f", "that four of five left-out runs lie within",
+			   "spread.tpot" }) },
 	{ "tpot_seconds_high", "TPOT, high end", "TPOT * f", held_out, runs,
-	  tpot_range },
+	  .terms = TERMS({ "TPOT", "predicted", "tpot_seconds" },
+			 { "f", "that four of five left-out runs lie within",
+			   "spread.tpot" }) },
 	{ "prefill_seconds", "A prompt alone", "scale * (passes + host)",
 	  "As many passes as the budget of tokens calls for; what a prefix cache holds "
 	  "is not computed.",
-	  kernels_source, prefill },
+	  kernels_source, .fill = prefill },
 	{ "decode_seconds", "A decode pass", "compute + memory + network + overhead",
 	  "One token of every request (and drafts): weights are read once, each cache "
 	  "once, and a captured graph is launched.",
-	  kernels_source, decode },
+	  kernels_source,
+	  .terms = TERMS(
+		  { "compute", "of its kernels", "decode_compute_seconds" },
+		  { "memory", "weights and cache read", "decode_memory_seconds" },
+		  { "network", "collectives", "decode_network_seconds" },
+		  { "overhead", "fixed times and host", "decode_overhead_seconds" }) },
 	{ "mixed_seconds", "A pass that carries prompts", NULL,
 	  "Where the stack does not mix them a "
 	  "prompt pass stands between decode passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
-	  mixed },
+	  .fill = mixed },
 	{ "request_seconds", "A request", "TTFT + (output - 1) * TPOT", steady,
-	  definition, request },
+	  definition,
+	  .terms = TERMS({ "TTFT", "to the first token", "ttft_seconds" },
+			 { "TPOT", "for each further one", "tpot_seconds" },
+			 { "output", "tokens that a request gets", "output" }) },
 	{ "decode_compute_seconds", "Computing in a decode pass",
 	  "if(C + M > 0, scale * kernels * C / (C + M), 0)", bounds, kernels_source,
-	  computing },
+	  .fill = computing },
 	{ "decode_memory_seconds", "Reading in a decode pass",
 	  "if(C + M > 0, scale * kernels * M / (C + M), 0)", bounds, kernels_source,
-	  computing },
+	  .fill = computing },
 	{ "decode_network_seconds", "Collectives of a decode pass",
 	  "scale * (TP + EP + CP + PP)",
 	  "Nothing hides them; inside a domain "
 	  "servers reduce with kernels of their own.",
-	  "engine/serve/traffic.c; presets/clusters: collectives", network },
+	  "engine/serve/traffic.c; presets/clusters: collectives", .fill = network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
-	  "presets/stacks: serving.iteration_us", overhead },
+	  "presets/stacks: serving.iteration_us", .fill = overhead },
 	{ "prefill_share", "Time with prompts", "min(1, rate * carrying / copies)",
 	  "Of a server that prefills and decodes; "
 	  "of the prefill GPUs where they are apart.",
-	  "engine/serve/steady.c", share },
+	  "engine/serve/steady.c",
+	  .terms = TERMS(
+		  { "rate", "requests that end in a second", "requests_per_second" },
+		  { "carrying", "time of passes with prompts, for each of them",
+		    "serving.carrying_seconds" },
+		  { "copies", "of the attention that prefill",
+		    "serving.prefill_copies" }) },
 
 	{ "output_tokens_per_second", "Output tokens per second",
-	  "requests * max(1, output)", steady, queue_source, throughput },
+	  "requests * max(1, output)", steady, queue_source,
+	  .terms = TERMS({ "requests", "a second", "requests_per_second" },
+			 { "output", "tokens that a request gets", "output" }) },
 	{ "output_tokens_per_second_low", "Output, low end", "output / f", held_out,
-	  runs, output_range },
+	  runs,
+	  .terms = TERMS({ "output", "tokens per second, predicted",
+			   "output_tokens_per_second" },
+			 { "f", "that four of five left-out runs lie within",
+			   "spread.rate" }) },
 	{ "output_tokens_per_second_high", "Output, high end", "output * f", held_out,
-	  runs, output_range },
+	  runs,
+	  .terms = TERMS({ "output", "tokens per second, predicted",
+			   "output_tokens_per_second" },
+			 { "f", "that four of five left-out runs lie within",
+			   "spread.rate" }) },
 	{ "output_tokens_per_second_per_gpu", "Output tokens per second per GPU",
 	  "output / GPUs", "Idle GPUs and those that only prefill count.", definition,
-	  each_gpu },
+	  .terms = TERMS({ "output", "tokens per second", "output_tokens_per_second" },
+			 { "GPUs", "of the cluster", "gpus" }) },
 	{ "output_tokens_per_second_per_user", "Output tokens per second per user",
 	  "1 / TPOT", "What one reader sees, once the first token is there.",
-	  definition, each_user },
+	  definition, .terms = TERMS({ "TPOT", "of a request", "tpot_seconds" }) },
 	{ "prompt_tokens_per_second", "Prompt tokens per second", "requests * prompt",
-	  "With those that a prefix cache holds.", definition, prompts },
+	  "With those that a prefix cache holds.", definition,
+	  .terms = TERMS({ "requests", "a second", "requests_per_second" },
+			 { "prompt", "tokens of a prompt", "prompt" }) },
 	{ "requests_per_second", "Requests per second", NULL,
 	  "Little's law: every request that comes ends.",
-	  "Little 1961; engine/serve/steady.c", requests },
+	  "Little 1961; engine/serve/steady.c", .fill = requests },
 	{ "running", "Requests that run", NULL,
 	  "With a rate: as many as it leads to, rate * time in the system.",
-	  "Little 1961; engine/serve/run.c", running },
+	  "Little 1961; engine/serve/run.c", .fill = running },
 	{ "waiting", "Requests that wait", NULL,
-	  "They stand before the server and add to TTFT.", definition, load },
+	  "They stand before the server and add to TTFT.", definition, .fill = load },
 	{ "goodput_tokens_per_second", "Goodput", "best",
 	  "Without goals all output is good.",
-	  "DistServe, arXiv 2401.09670, section 2.3", good_output },
+	  "DistServe, arXiv 2401.09670, section 2.3",
+	  .terms = TERMS({ "best", "found", "serving.goodput" }) },
 	{ "goodput_concurrency", "Requests that keep the goals", "most",
 	  "Latency grows with requests.", "DistServe, arXiv 2401.09670, section 2.3",
-	  good_requests },
+	  .terms = TERMS({ "most", "found", "serving.goodput_requests" }) },
 	{ "engines", "Engines", NULL,
 	  "Copies of the whole model that share out the requests; GPUs that make no "
 	  "engine stay idle.",
-	  definition, engines },
+	  definition, .fill = engines },
 	{ "prefill_intensity", "FLOPs per byte of a prompt",
 	  "if(bytes > 0, flops / bytes, 0)",
 	  "Weights, activations and cache that pass through memory.",
-	  "roofline: Williams et al. 2009", prefill_intensity },
+	  "roofline: Williams et al. 2009",
+	  .terms = TERMS({ "flops", "of a pass", "serving.prompt_flops" },
+			 { "bytes", "of it", "serving.prompt_bytes" }) },
 	{ "decode_intensity", "FLOPs per byte of decoding",
 	  "if(bytes > 0, flops / bytes, 0)",
 	  "About the requests of a copy while weights outweigh the cache.",
-	  "roofline: Williams et al. 2009", decode_intensity },
+	  "roofline: Williams et al. 2009",
+	  .terms = TERMS({ "flops", "of a pass", "serving.decode_flops" },
+			 { "bytes", "of it", "serving.decode_bytes" }) },
 	{ "dollars_per_million_tokens", "Cost of a million output tokens",
 	  "if(output > 0, GPUs * price / 3600 / output * 1e6, 0)",
 	  "Whole GPUs by the hour; prompts are paid with the output.",
-	  "presets/clusters: price_per_gpu_hour", money },
+	  "presets/clusters: price_per_gpu_hour",
+	  .terms = TERMS(
+		  { "GPUs", "of the cluster", "gpus" },
+		  { "price", "of a GPU and hour", "cluster.price_per_gpu_hour" },
+		  { "output", "tokens per second", "output_tokens_per_second" }) },
 	{ "joules_per_token", "Energy of an output token",
 	  "if(output > 0, GPUs * W / output, 0)",
 	  "busy: what computing and reading take of a decode pass.",
-	  "presets/clusters: tdp_watts, idle_watts, pue", energy },
+	  "presets/clusters: tdp_watts, idle_watts, pue",
+	  .terms = TERMS(
+		  { "GPUs", "of the cluster", "gpus" },
+		  { "W", "watts of a GPU with its share of all else", "serving.watts" },
+		  { "output", "tokens per second", "output_tokens_per_second" }) },
 	{ 0 },
 };

@@ -21,47 +21,6 @@ static void weights(const struct asked *a, struct explanation *out)
 	     "serving.small_parameters");
 }
 
-static void elements(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "P", "elements of quantised matrices", "serving.large_parameters");
-	from(a, out, "p",
-	     "of embeddings, norms, routers, adapters, what is not quantised",
-	     "serving.small_parameters");
-}
-
-static void activations(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
-	from(a, out, "copies", "hidden-wide tensors per token, of the stack",
-	     "stack.serving_activation_copies");
-	from(a, out, "hidden", "width", "model.hidden");
-	from(a, out, "TP", "ranks that split all but four of them", "tp");
-}
-
-static void buffers(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "rows", "that a pass may sample", "serving.sampled_rows");
-	from(a, out, "vocab", "entries, padded", "serving.padded_vocab");
-	from(a, out, "b", "bytes a logit at the peak of sampling, 0 = 4",
-	     "stack.serving_logit_bytes");
-	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
-	from(a, out, "hidden", "width", "model.hidden");
-	from(a, out, "A", "activations, free again by then", "activations_bytes");
-	from(a, out, "kept", "all-reduces of a layer that stay until a pass ends",
-	     "stack.serving_kept_reduces");
-	from(a, out, "L", "layers", "model.layers");
-	from(a, out, "PP", "stages", "pp");
-	from(a, out, "TP", "ranks of a layer", "tp");
-}
-
-static void framework(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "context", "libraries and graphs, of the stack",
-	     "stack.serving_other_bytes");
-	from(a, out, "c", "bytes of a communicator", "stack.communicator_bytes");
-	from(a, out, "groups", "communicators of a rank", "serving.communicators");
-}
-
 /* Requests that take room: a prompt in a pool of its own takes none. */
 static void inside(const struct asked *a, struct explanation *out)
 {
@@ -160,43 +119,10 @@ static void room(const struct asked *a, struct explanation *out)
 	}
 }
 
-static void allocated(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "W", "weights", "weights_bytes");
-	from(a, out, "A", "activations", "activations_bytes");
-	from(a, out, "B", "buffers", "buffers_bytes");
-	from(a, out, "KV", "cache of the requests that run", "kv_bytes");
-}
-
-static void total(const struct asked *a, struct explanation *out)
-{
-	allocated(a, out);
-	from(a, out, "F", "framework", "framework_bytes");
-}
-
-static void headroom(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "capacity", "that a framework can use", "capacity_bytes");
-	from(a, out, "total", "held", "total_bytes");
-}
-
-static void flops(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "active", "parameters that a token meets", "active_parameters");
-	from(a, out, "table", "embeddings that only look up", "model.table");
-	from(a, out, "scores", "of attention, and scans", "serving.score_flops");
-}
-
 static void in_flight(const struct asked *a, struct explanation *out)
 {
 	inside(a, out);
 	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
-}
-
-static void layers(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "L", "layers", "model.layers");
-	from(a, out, "PP", "stages", "pp");
 }
 
 static const char memory_source[] = "engine/serve/memory.c; presets/stacks: serving";
@@ -206,83 +132,130 @@ const struct explain_row explain_serving_memory[] = {
 	{ "flops_per_token", "Model FLOPs of a prompt token",
 	  "2 * (active - table) + scores",
 	  "Forward only, without the embedding table; scores over half of the prompt.",
-	  "PaLM, arXiv 2204.02311, appendix B, a third of training's", flops },
+	  "PaLM, arXiv 2204.02311, appendix B, a third of training's",
+	  .terms = TERMS(
+		  { "active", "parameters that a token meets", "active_parameters" },
+		  { "table", "embeddings that only look up", "model.table" },
+		  { "scores", "of attention, and scans", "serving.score_flops" }) },
 	{ "weights_bytes", "Weights", NULL,
 	  "Dense matrices divide by TP and PP, experts by EP x ETP; what makes MLA's "
 	  "latents is whole on every rank; spare copies, MTP layers and a draft model "
 	  "count. Embeddings and norms stay in 16 bits, and what the published "
 	  "checkpoint leaves in them.",
-	  memory_source, weights },
+	  memory_source, .fill = weights },
 	{ "activations_bytes", "Activations",
 	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",
 	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
-	  activations },
+	  .terms = TERMS({ "budget", "tokens of a pass", "serving.budget_tokens" },
+			 { "copies", "hidden-wide tensors per token, of the stack",
+			   "stack.serving_activation_copies" },
+			 { "hidden", "width", "model.hidden" },
+			 { "TP", "ranks that split all but four of them", "tp" }) },
 	{ "buffers_bytes", "Buffers",
 	  "max(0, rows * vocab * if(b > 0, b, 4) + budget * hidden * 2 - A) + "
 	  "if(TP > 1, kept, 0) * ceil(L / PP) * budget * hidden * 2",
 	  "Logits of every request that a pass may sample, on every rank, beside the "
 	  "hidden states; they follow the layers in the memory that those had. And "
 	  "what all-reduces of old releases held until a pass was over.",
-	  memory_source, buffers },
+	  memory_source,
+	  .terms =
+		  TERMS({ "rows", "that a pass may sample", "serving.sampled_rows" },
+			{ "vocab", "entries, padded", "serving.padded_vocab" },
+			{ "b", "bytes a logit at the peak of sampling, 0 = 4",
+			  "stack.serving_logit_bytes" },
+			{ "budget", "tokens of a pass", "serving.budget_tokens" },
+			{ "hidden", "width", "model.hidden" },
+			{ "A", "activations, free again by then", "activations_bytes" },
+			{ "kept", "all-reduces of a layer that stay until a pass ends",
+			  "stack.serving_kept_reduces" },
+			{ "L", "layers", "model.layers" }, { "PP", "stages", "pp" },
+			{ "TP", "ranks of a layer", "tp" }) },
 	{ "framework_bytes", "Framework", "context + c * groups",
 	  "What the driver, libraries, captured graphs and communicators take.",
-	  memory_source, framework },
+	  memory_source,
+	  .terms = TERMS(
+		  { "context", "libraries and graphs, of the stack",
+		    "stack.serving_other_bytes" },
+		  { "c", "bytes of a communicator", "stack.communicator_bytes" },
+		  { "groups", "communicators of a rank", "serving.communicators" }) },
 	{ "kv_bytes", "KV cache of a GPU", NULL,
 	  "Requests are half through their output in the mean; stacks that reserve "
 	  "count all of it. Heads that TP can't split are copied; pages are whole; "
 	  "windows cut; states of SSM layers have one size.",
-	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c", cache },
+	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c",
+	  .fill = cache },
 	{ "kv_bytes_per_token", "KV cache of a token", NULL,
 	  "Of one copy, whatever ranks repeat; mean over "
 	  "a request's context where windows cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
-	  token_cache },
+	  .fill = token_cache },
 	{ "kv_tokens", "Tokens that all caches hold", NULL,
 	  "For requests of this length; a cached prefix is held once. The "
 	  "cache is capacity * share - (held - context) with vLLM, (capacity "
 	  "- F) * share - W with SGLang, (capacity - held) * share with others.",
-	  memory_source, tokens },
+	  memory_source, .fill = tokens },
 	{ "host_tokens", "Tokens that host memory holds", NULL,
 	  "Behind the caches of all GPUs, for requests of this length.", memory_source,
-	  on_host },
+	  .fill = on_host },
 	{ "headroom_bytes", "Headroom", "max(0, capacity - total)",
-	  "What more requests, or longer ones, could take.", definition, headroom },
+	  "What more requests, or longer ones, could take.", definition,
+	  .terms = TERMS({ "capacity", "that a framework can use", "capacity_bytes" },
+			 { "total", "held", "total_bytes" }) },
 	{ "max_concurrency", "Requests that there is room for", NULL,
 	  "A request counts with its prompt and half of its output, or all of it where "
 	  "the stack reserves.",
-	  "PagedAttention, arXiv 2309.06180, section 4.3", room },
+	  "PagedAttention, arXiv 2309.06180, section 4.3", .fill = room },
 	{ "total_bytes", "Memory of the fullest GPU", "W + A + B + F + KV",
 	  "With the cache of the requests that run, not what an engine reserves for it.",
-	  "the parts; each has its own explanation", total },
+	  "the parts; each has its own explanation",
+	  .terms = TERMS({ "W", "weights", "weights_bytes" },
+			 { "A", "activations", "activations_bytes" },
+			 { "B", "buffers", "buffers_bytes" },
+			 { "KV", "cache of the requests that run", "kv_bytes" },
+			 { "F", "framework", "framework_bytes" }) },
 	{ "allocated_bytes", "Allocated", "W + A + B + KV",
 	  "The total without framework.", "torch.cuda.max_memory_allocated",
-	  allocated },
+	  .terms = TERMS({ "W", "weights", "weights_bytes" },
+			 { "A", "activations", "activations_bytes" },
+			 { "B", "buffers", "buffers_bytes" },
+			 { "KV", "cache of the requests that run", "kv_bytes" }) },
 	{ "reserved_bytes", "Reserved", "W + A + B + KV",
 	  "A server takes its memory once, nothing is lost between tensors.",
-	  "torch.cuda.max_memory_reserved", allocated },
+	  "torch.cuda.max_memory_reserved",
+	  .terms = TERMS({ "W", "weights", "weights_bytes" },
+			 { "A", "activations", "activations_bytes" },
+			 { "B", "buffers", "buffers_bytes" },
+			 { "KV", "cache of the requests that run", "kv_bytes" }) },
 	{ "in_flight", "Requests in a copy of the attention", "c / copies",
-	  "Dealt out evenly.", definition, in_flight },
+	  "Dealt out evenly.", definition, .fill = in_flight },
 	{ "parameters", "Parameters of a rank", "P + p",
 	  "Large and small matrices, spare experts and MTP layers where drafted with.",
-	  memory_source, elements },
+	  memory_source,
+	  .terms = TERMS(
+		  { "P", "elements of quantised matrices", "serving.large_parameters" },
+		  { "p",
+		    "of embeddings, norms, routers, adapters, what is not quantised",
+		    "serving.small_parameters" }) },
 	{ "layers", "Layers of a stage", "ceil(L / PP)", "The fullest stage's.",
-	  definition, layers },
+	  definition,
+	  .terms = TERMS({ "L", "layers", "model.layers" }, { "PP", "stages", "pp" }) },
 	{ 0 },
 };
 
 const struct explain_row explain_serving_dimensions[] = {
 	{ "bytes", "Bytes sent per GPU and decode pass", NULL,
 	  "Counted as sent by the chosen algorithm, in the format that travels.",
-	  EXPLAIN_SENT_SOURCE, explain_sent },
+	  EXPLAIN_SENT_SOURCE, .fill = explain_sent },
 	EXPLAIN_NETWORK_ROW,
 	EXPLAIN_PAYLOAD_ROW,
 	{ "seconds", "Time of these collectives", NULL,
 	  "Calls one after the other, each by the quickest of NCCL's algorithms and the "
 	  "server's own kernels, where its stack has any.",
-	  "engine/serve/traffic.c; presets/clusters: collectives", explain_seconds },
+	  "engine/serve/traffic.c; presets/clusters: collectives",
+	  .fill = explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "A decode pass has nothing to hide them behind, unless two halves of the "
 	  "batch take turns (EP overlap).",
-	  "engine/serve/pass.c", explain_unhidden },
+	  "engine/serve/pass.c", .fill = explain_unhidden },
 	{ 0 },
 };

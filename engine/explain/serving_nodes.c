@@ -112,12 +112,6 @@ static double copies(const struct asked *a)
 	return serving(a)->engines * (double)plan(a)->dp_attention;
 }
 
-static void copy_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "engines", "side by side", "engines");
-	from(a, out, "DP", "copies of the attention in each", "dp_attention");
-}
-
 static double prefill_copies(const struct asked *a)
 {
 	const struct server *prompts = run_prompts(&explain_server(a)->run);
@@ -151,17 +145,6 @@ static double kernels(const struct asked *a)
 			       p->pp_seconds - p->fixed_seconds - p->host_seconds);
 }
 
-static void kernel_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "pass", "whole", "passes.decode.seconds");
-	from(a, out, "TP", "over the ranks of a layer", "passes.decode.tp_seconds");
-	from(a, out, "EP", "between experts", "passes.decode.ep_seconds");
-	from(a, out, "CP", "over the ranks of a prompt", "passes.decode.cp_seconds");
-	from(a, out, "PP", "between stages", "passes.decode.pp_seconds");
-	from(a, out, "fixed", "of kernels", "passes.decode.fixed_seconds");
-	from(a, out, "host", "of a pass", "passes.decode.host_seconds");
-}
-
 static double large(const struct asked *a)
 {
 	double all, small;
@@ -181,13 +164,6 @@ static double small(const struct asked *a)
 static double vocab(const struct asked *a)
 {
 	return (double)a->estimate->padded_vocab;
-}
-
-static void vocab_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "V", "vocabulary", "model.vocab");
-	from(a, out, "k", "multiple, by the stack", "stack.vocab_multiple");
-	from(a, out, "TP", "ranks that split it", "tp");
 }
 
 static void communicator_terms(const struct asked *a, struct explanation *out)
@@ -226,20 +202,8 @@ static double watts(const struct asked *a)
 	return cluster_watts(&a->scenario->cluster, busy(a));
 }
 
-static void watt_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "idle", "of a GPU that waits, watts", "cluster.idle_watts");
-	from(a, out, "compute", "of a decode pass", "decode_compute_seconds");
-	from(a, out, "memory", "of it", "decode_memory_seconds");
-	from(a, out, "pass", "whole", "decode_seconds");
-	from(a, out, "c", "requests that run", "running");
-	from(a, out, "TDP", "of a GPU that computes, watts", "cluster.tdp_watts");
-	from(a, out, "host", "CPU, NIC, fans and switches per GPU, watts",
-	     "cluster.host_watts_per_gpu");
-	from(a, out, "PUE", "of the data centre", "cluster.pue");
-}
-
-#define NODE_HERE(...) NODE_FROM("engine/serve/README.md", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/serve/README.md"
 
 static const char queue[] =
 	"What the closed loop returned: mean value analysis (Reiser and Lavenberg 1980, "
@@ -249,105 +213,120 @@ static const char decoding[] = "Summed over the kernels of one decode pass.";
 static const char held[] = "Of one rank of the fullest stage.";
 
 const struct explain_node explain_serving_nodes[] = {
-	NODE_HERE("serving.first_token_seconds", "From entry to first token",
-		  FORM_SECONDS, first_token, first_token_terms, NULL,
-		  "Without waiting for room."),
-	NODE_HERE("serving.stretch", "Stretch at a leap of the rate", FORM_REAL,
-		  stretch, NULL, EXPLAIN_SIMULATED,
-		  "What a full rate is over that of arrivals: where a kernel that is "
-		  "quicker for more requests lets the rate leap past them, the server "
-		  "hovers at the leap, and requests take longer by Little's law."),
-	NODE_HERE("serving.step_between_seconds",
-		  "From a pass of a request to its next", FORM_SECONDS, step_between,
-		  NULL, EXPLAIN_SIMULATED, queue),
-	NODE_HERE("serving.ahead", "Prompts before a request", FORM_REAL, ahead, NULL,
-		  EXPLAIN_SIMULATED, queue),
-	NODE_HERE("serving.behind", "Prompts while it decodes", FORM_REAL, behind, NULL,
-		  EXPLAIN_SIMULATED, queue),
-	NODE_HERE("serving.served_seconds", "Wait for each prompt before", FORM_SECONDS,
-		  served, NULL, EXPLAIN_SIMULATED, queue),
-	NODE_HERE(
-		"serving.added_seconds", "Added by each prompt", FORM_SECONDS, added,
-		NULL, EXPLAIN_SIMULATED,
-		"To the time of all that decode. Of a pipeline more than it is waited "
-		"for: as many micro-batches go around as it has stages, none overtakes "
-		"another, so all wait for the slowest."),
-	NODE_HERE("serving.begin_seconds", "Until the pass under way ends",
-		  FORM_SECONDS, begin, NULL, EXPLAIN_SIMULATED,
-		  "Where pools are apart, half a decode pass in the mean and the one "
-		  "that gives the first token."),
-	NODE_HERE("serving.company_seconds", "Until others of its pass are out",
-		  FORM_SECONDS, company, NULL, EXPLAIN_SIMULATED,
-		  "Prompts that share a pass leave the last stage of a pipeline "
-		  "together: those of a burst fill passes, later ones are those that "
-		  "come in a round, dealt out over the micro-batches."),
-	NODE_HERE(
-		"serving.received_seconds", "Wait for reception", FORM_SECONDS,
-		received, NULL, EXPLAIN_SIMULATED,
-		"Each copy's process takes one request after the other, so long each: "
-		"no more come out of a server than go in."),
-	NODE_HERE("serving.carrying_seconds", "Passes with prompts, for each",
-		  FORM_SECONDS, carrying, NULL, EXPLAIN_SIMULATED, queue),
-	NODE_HERE("serving.room_seconds", "Until there is room", FORM_SECONDS,
-		  room_wait, NULL, EXPLAIN_SIMULATED,
-		  "How often a server is full of those that come at a rate: a "
-		  "birth-death chain over what it gives with each number of them "
-		  "(Kelly 1979), and the line before it (Allen and Cunneen)."),
-	NODE_HERE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL,
-		  EXPLAIN_SIMULATED,
-		  "The concurrency, as many as fit, or as many as the rate leads to by "
-		  "Little's law."),
-	NODE_HERE("serving.elsewhere", "Requests in the other pool", FORM_REAL,
-		  elsewhere, NULL, EXPLAIN_SIMULATED,
-		  "So many more than the pool that decodes has room for are in flight, "
-		  "as a prompt takes no room there."),
-	NODE_HERE("serving.copies", "Copies of the attention", FORM_REAL, copies,
-		  copy_terms, "engines * DP", "In all engines."),
-	NODE_HERE("serving.prefill_copies", "Copies that prefill", FORM_REAL,
-		  prefill_copies, NULL, EXPLAIN_COUNTED,
-		  "The same copies, or those of the pool that only prefills."),
-	NODE_HERE("serving.draft_share", "Drafting over a pass", FORM_PERCENT,
-		  draft_share, draft_terms, NULL, "Of a decode pass."),
-	NODE_HERE("serving.kernel_seconds", "Kernels without fixed times", FORM_SECONDS,
-		  kernels, kernel_terms,
-		  "max(0, pass - TP - EP - CP - PP - fixed - host)", decoding),
-	NODE_HERE("serving.decode_flops", "FLOPs of a decode pass", FORM_FLOPS,
-		  decode_flops, NULL, EXPLAIN_COUNTED, decoding),
-	NODE_HERE("serving.decode_bytes", "Bytes of a decode pass", FORM_TRAFFIC,
-		  decode_bytes, NULL, EXPLAIN_COUNTED, decoding),
-	NODE_HERE("serving.prompt_flops", "FLOPs of a pass over a prompt", FORM_FLOPS,
-		  prompt_flops, NULL, EXPLAIN_COUNTED, "Summed over its kernels."),
-	NODE_HERE("serving.prompt_bytes", "Bytes of a pass over a prompt", FORM_TRAFFIC,
-		  prompt_bytes, NULL, EXPLAIN_COUNTED, "Summed over its kernels."),
-	NODE_HERE("serving.goodput", "Output within the goals", FORM_RATE, goodput,
-		  NULL, EXPLAIN_SIMULATED,
-		  "At the most requests that keep both, found by halving."),
-	NODE_HERE("serving.goodput_requests", "Requests within the goals", FORM_REAL,
-		  goodput_requests, NULL, EXPLAIN_SIMULATED, "Found by halving."),
-	NODE_HERE("serving.communicators", "Communicators of a rank", FORM_COUNT,
-		  communicators, communicator_terms, NULL,
-		  "One for each group of more than one rank."),
-	NODE_HERE("serving.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes,
-		  NULL, EXPLAIN_COUNTED, "Of the precision, with its scales."),
-	NODE_HERE("serving.large_parameters", "Elements of quantised matrices",
-		  FORM_COUNT, large, NULL, EXPLAIN_COUNTED, held),
-	NODE_HERE("serving.small_parameters",
-		  "Elements of tables, norms, routers and what is not quantised",
-		  FORM_COUNT, small, NULL, EXPLAIN_COUNTED, held),
-	NODE_HERE("serving.prefix_bytes", "A shared prefix", FORM_BYTES, prefix, NULL,
-		  EXPLAIN_COUNTED, "Its pages, held once."),
-	NODE_HERE("serving.request_bytes", "A request", FORM_BYTES, request, NULL,
-		  EXPLAIN_COUNTED, "Its pages and states on one rank."),
-	NODE_HERE("serving.padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab,
-		  vocab_terms, "ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP",
-		  "To whole tiles."),
-	NODE_HERE("serving.score_flops", "Attention scores and scans", FORM_FLOPS,
-		  scores, NULL, EXPLAIN_COUNTED,
-		  "Of a forward, over the positions that a token sees."),
-	NODE_HERE("serving.watts", "Power of a GPU with its share of all else, watts",
-		  FORM_REAL, watts, watt_terms,
-		  "(idle + min(1, (compute + memory) / max(pass, 1e-9)) * min(1, c) * "
-		  "(TDP - idle) + host) * if(PUE > 0, PUE, 1)",
-		  "A GPU that computes or reads draws its TDP."),
+	NODE("serving.first_token_seconds", "From entry to first token", FORM_SECONDS,
+	     first_token, first_token_terms, NULL, "Without waiting for room."),
+	NODE("serving.stretch", "Stretch at a leap of the rate", FORM_REAL, stretch,
+	     NULL, EXPLAIN_SIMULATED,
+	     "What a full rate is over that of arrivals: where a kernel that is "
+	     "quicker for more requests lets the rate leap past them, the server "
+	     "hovers at the leap, and requests take longer by Little's law."),
+	NODE("serving.step_between_seconds", "From a pass of a request to its next",
+	     FORM_SECONDS, step_between, NULL, EXPLAIN_SIMULATED, queue),
+	NODE("serving.ahead", "Prompts before a request", FORM_REAL, ahead, NULL,
+	     EXPLAIN_SIMULATED, queue),
+	NODE("serving.behind", "Prompts while it decodes", FORM_REAL, behind, NULL,
+	     EXPLAIN_SIMULATED, queue),
+	NODE("serving.served_seconds", "Wait for each prompt before", FORM_SECONDS,
+	     served, NULL, EXPLAIN_SIMULATED, queue),
+	NODE("serving.added_seconds", "Added by each prompt", FORM_SECONDS, added, NULL,
+	     EXPLAIN_SIMULATED,
+	     "To the time of all that decode. Of a pipeline more than it is waited "
+	     "for: as many micro-batches go around as it has stages, none overtakes "
+	     "another, so all wait for the slowest."),
+	NODE("serving.begin_seconds", "Until the pass under way ends", FORM_SECONDS,
+	     begin, NULL, EXPLAIN_SIMULATED,
+	     "Where pools are apart, half a decode pass in the mean and the one "
+	     "that gives the first token."),
+	NODE("serving.company_seconds", "Until others of its pass are out",
+	     FORM_SECONDS, company, NULL, EXPLAIN_SIMULATED,
+	     "Prompts that share a pass leave the last stage of a pipeline "
+	     "together: those of a burst fill passes, later ones are those that "
+	     "come in a round, dealt out over the micro-batches."),
+	NODE("serving.received_seconds", "Wait for reception", FORM_SECONDS, received,
+	     NULL, EXPLAIN_SIMULATED,
+	     "Each copy's process takes one request after the other, so long each: "
+	     "no more come out of a server than go in."),
+	NODE("serving.carrying_seconds", "Passes with prompts, for each", FORM_SECONDS,
+	     carrying, NULL, EXPLAIN_SIMULATED, queue),
+	NODE("serving.room_seconds", "Until there is room", FORM_SECONDS, room_wait,
+	     NULL, EXPLAIN_SIMULATED,
+	     "How often a server is full of those that come at a rate: a "
+	     "birth-death chain over what it gives with each number of them "
+	     "(Kelly 1979), and the line before it (Allen and Cunneen)."),
+	NODE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL,
+	     EXPLAIN_SIMULATED,
+	     "The concurrency, as many as fit, or as many as the rate leads to by "
+	     "Little's law."),
+	NODE("serving.elsewhere", "Requests in the other pool", FORM_REAL, elsewhere,
+	     NULL, EXPLAIN_SIMULATED,
+	     "So many more than the pool that decodes has room for are in flight, "
+	     "as a prompt takes no room there."),
+	NODE_OF("serving.copies", "Copies of the attention", FORM_REAL, copies,
+		"engines * DP", "In all engines.",
+		{ "engines", "side by side", "engines" },
+		{ "DP", "copies of the attention in each", "dp_attention" }),
+	NODE("serving.prefill_copies", "Copies that prefill", FORM_REAL, prefill_copies,
+	     NULL, EXPLAIN_COUNTED,
+	     "The same copies, or those of the pool that only prefills."),
+	NODE("serving.draft_share", "Drafting over a pass", FORM_PERCENT, draft_share,
+	     draft_terms, NULL, "Of a decode pass."),
+	NODE_OF("serving.kernel_seconds", "Kernels without fixed times", FORM_SECONDS,
+		kernels, "max(0, pass - TP - EP - CP - PP - fixed - host)", decoding,
+		{ "pass", "whole", "passes.decode.seconds" },
+		{ "TP", "over the ranks of a layer", "passes.decode.tp_seconds" },
+		{ "EP", "between experts", "passes.decode.ep_seconds" },
+		{ "CP", "over the ranks of a prompt", "passes.decode.cp_seconds" },
+		{ "PP", "between stages", "passes.decode.pp_seconds" },
+		{ "fixed", "of kernels", "passes.decode.fixed_seconds" },
+		{ "host", "of a pass", "passes.decode.host_seconds" }),
+	NODE("serving.decode_flops", "FLOPs of a decode pass", FORM_FLOPS, decode_flops,
+	     NULL, EXPLAIN_COUNTED, decoding),
+	NODE("serving.decode_bytes", "Bytes of a decode pass", FORM_TRAFFIC,
+	     decode_bytes, NULL, EXPLAIN_COUNTED, decoding),
+	NODE("serving.prompt_flops", "FLOPs of a pass over a prompt", FORM_FLOPS,
+	     prompt_flops, NULL, EXPLAIN_COUNTED, "Summed over its kernels."),
+	NODE("serving.prompt_bytes", "Bytes of a pass over a prompt", FORM_TRAFFIC,
+	     prompt_bytes, NULL, EXPLAIN_COUNTED, "Summed over its kernels."),
+	NODE("serving.goodput", "Output within the goals", FORM_RATE, goodput, NULL,
+	     EXPLAIN_SIMULATED,
+	     "At the most requests that keep both, found by halving."),
+	NODE("serving.goodput_requests", "Requests within the goals", FORM_REAL,
+	     goodput_requests, NULL, EXPLAIN_SIMULATED, "Found by halving."),
+	NODE("serving.communicators", "Communicators of a rank", FORM_COUNT,
+	     communicators, communicator_terms, NULL,
+	     "One for each group of more than one rank."),
+	NODE("serving.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes, NULL,
+	     EXPLAIN_COUNTED, "Of the precision, with its scales."),
+	NODE("serving.large_parameters", "Elements of quantised matrices", FORM_COUNT,
+	     large, NULL, EXPLAIN_COUNTED, held),
+	NODE("serving.small_parameters",
+	     "Elements of tables, norms, routers and what is not quantised", FORM_COUNT,
+	     small, NULL, EXPLAIN_COUNTED, held),
+	NODE("serving.prefix_bytes", "A shared prefix", FORM_BYTES, prefix, NULL,
+	     EXPLAIN_COUNTED, "Its pages, held once."),
+	NODE("serving.request_bytes", "A request", FORM_BYTES, request, NULL,
+	     EXPLAIN_COUNTED, "Its pages and states on one rank."),
+	NODE_OF("serving.padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab,
+		"ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP", "To whole tiles.",
+		{ "V", "vocabulary", "model.vocab" },
+		{ "k", "multiple, by the stack", "stack.vocab_multiple" },
+		{ "TP", "ranks that split it", "tp" }),
+	NODE("serving.score_flops", "Attention scores and scans", FORM_FLOPS, scores,
+	     NULL, EXPLAIN_COUNTED,
+	     "Of a forward, over the positions that a token sees."),
+	NODE_OF("serving.watts", "Power of a GPU with its share of all else, watts",
+		FORM_REAL, watts,
+		"(idle + min(1, (compute + memory) / max(pass, 1e-9)) * min(1, c) * "
+		"(TDP - idle) + host) * if(PUE > 0, PUE, 1)",
+		"A GPU that computes or reads draws its TDP.",
+		{ "idle", "of a GPU that waits, watts", "cluster.idle_watts" },
+		{ "compute", "of a decode pass", "decode_compute_seconds" },
+		{ "memory", "of it", "decode_memory_seconds" },
+		{ "pass", "whole", "decode_seconds" },
+		{ "c", "requests that run", "running" },
+		{ "TDP", "of a GPU that computes, watts", "cluster.tdp_watts" },
+		{ "host", "CPU, NIC, fans and switches per GPU, watts",
+		  "cluster.host_watts_per_gpu" },
+		{ "PUE", "of the data centre", "cluster.pue" }),
 	{ .row.key = NULL },
 };

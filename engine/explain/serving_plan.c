@@ -22,21 +22,9 @@ static double usual_requests(const struct asked *a)
 	return server_usual_requests(a->scenario);
 }
 
-static void limit_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "plan", "as asked for, 0 = by the stack", "max_requests");
-	from(a, out, "stack", "of the stack on this GPU", "serving.usual_requests");
-}
-
 static double rows(const struct asked *a)
 {
 	return fmin(limit(a) > 0 ? limit(a) : 256, budget(a));
-}
-
-static void row_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "limit", "requests of a copy, 0 = none", "serving.request_limit");
-	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
 }
 
 static void admitted_terms(const struct asked *a, struct explanation *out)
@@ -52,12 +40,6 @@ static void admitted_terms(const struct asked *a, struct explanation *out)
 		from(a, out, "shared", "share that a cache holds once",
 		     "shared_prefix");
 	}
-}
-
-static void kv_room_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "share", "of the cache on a GPU", "serving.kv_share_bytes");
-	from(a, out, "prefix", "what all requests share", "serving.prefix_bytes");
 }
 
 static void kv_share_terms(const struct asked *a, struct explanation *out)
@@ -169,14 +151,6 @@ static void usual_token_terms(const struct asked *a, struct explanation *out)
 			     : "stack.serving_max_batched_tokens");
 }
 
-static void budget_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "plan", "as asked for, 0 = by the stack", "max_batched_tokens");
-	from(a, out, "stack", "of the stack on this GPU", "serving.usual_tokens");
-	from(a, out, "cut", "whether prompts may pass in parts", "chunked_prefill");
-	from(a, out, "prompt", "tokens of a prompt", "prompt");
-}
-
 static double prefill_pool(const struct asked *a)
 {
 	return (double)scenario_prefill_gpus(a->scenario);
@@ -193,51 +167,58 @@ static void pool_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "n", "GPUs", "gpus");
 }
 
-#define NODE_HERE(...) NODE_FROM("engine/serve/README.md", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/serve/README.md"
 
 static const char held[] = "Of one rank of the fullest stage.";
 
 const struct explain_node explain_serving_plan[] = {
-	NODE_HERE("serving.acceptance", "Share of first drafted tokens that hold",
-		  FORM_PERCENT, acceptance, acceptance_terms, NULL,
-		  "Where nobody says, what such drafts have been measured at."),
-	NODE_HERE(
-		"serving.memory_share", "Share that the server takes", FORM_PERCENT,
-		taken_share, taken_share_terms, NULL,
-		"By itself SGLang leaves 512 MiB, 1.5 a token of a prompt's part, 2 a "
-		"request that it captures, 128 a rank, more with DP attention and "
-		"drafts, and 10 GiB at least of more than 60."),
-	NODE_HERE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
-		  gain_terms, NULL,
-		  "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a "
-		  "(arXiv 2211.17192, equation 1); behind the tokens that an MTP "
-		  "layer was trained for, each factor is 0.855 of the one before. "
-		  "1 without drafts."),
-	NODE_HERE("serving.prefill_pool", "GPUs that only prefill", FORM_COUNT,
-		  prefill_pool, pool_terms, NULL, "By the plan."),
-	NODE_HERE(
-		"serving.budget_tokens", "Tokens of a pass", FORM_REAL, budget,
-		budget_terms,
+	NODE("serving.acceptance", "Share of first drafted tokens that hold",
+	     FORM_PERCENT, acceptance, acceptance_terms, NULL,
+	     "Where nobody says, what such drafts have been measured at."),
+	NODE("serving.memory_share", "Share that the server takes", FORM_PERCENT,
+	     taken_share, taken_share_terms, NULL,
+	     "By itself SGLang leaves 512 MiB, 1.5 a token of a prompt's part, 2 a "
+	     "request that it captures, 128 a rank, more with DP attention and "
+	     "drafts, and 10 GiB at least of more than 60."),
+	NODE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
+	     gain_terms, NULL,
+	     "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a "
+	     "(arXiv 2211.17192, equation 1); behind the tokens that an MTP "
+	     "layer was trained for, each factor is 0.855 of the one before. "
+	     "1 without drafts."),
+	NODE("serving.prefill_pool", "GPUs that only prefill", FORM_COUNT, prefill_pool,
+	     pool_terms, NULL, "By the plan."),
+	NODE_OF("serving.budget_tokens", "Tokens of a pass", FORM_REAL, budget,
 		"max(if(plan > 0, plan, stack), if(cut != 0, "
 		"if(if(plan > 0, plan, stack) > 0, 0, prompt), prompt))",
-		"By the plan, else by the stack; a prompt that is not cut passes whole."),
-	NODE_HERE("serving.usual_requests", "Requests of a copy where nobody says",
-		  FORM_COUNT, usual_requests, usual_request_terms, NULL,
-		  "Of the stack; some have other defaults on small GPUs."),
-	NODE_HERE("serving.usual_tokens", "Tokens of a pass where nobody says",
-		  FORM_COUNT, usual_tokens, usual_token_terms, NULL,
-		  "Of the stack; some have other defaults on small GPUs."),
-	NODE_HERE("serving.request_limit", "Requests of a copy at most", FORM_COUNT,
-		  limit, limit_terms, "if(plan > 0, plan, stack)", "0 = no limit."),
-	NODE_HERE("serving.sampled_rows", "Rows that a pass may sample", FORM_COUNT,
-		  rows, row_terms, "min(if(limit > 0, limit, 256), budget)", held),
-	NODE_HERE("serving.kv_room_bytes", "Room for requests", FORM_BYTES, kv_room,
-		  kv_room_terms, "share - prefix", held),
-	NODE_HERE("serving.kv_share_bytes", "Cache by the memory share", FORM_BYTES,
-		  kv_share, kv_share_terms, NULL, "As the stack means it."),
-	NODE_HERE(
-		"serving.admitted_tokens", "Tokens of a request that is let in",
-		FORM_REAL, admitted, admitted_terms, NULL,
-		"Half through its output in the mean; all of it where the stack reserves."),
+		"By the plan, else by the stack; a prompt that is not cut passes whole.",
+		{ "plan", "as asked for, 0 = by the stack", "max_batched_tokens" },
+		{ "stack", "of the stack on this GPU", "serving.usual_tokens" },
+		{ "cut", "whether prompts may pass in parts", "chunked_prefill" },
+		{ "prompt", "tokens of a prompt", "prompt" }),
+	NODE("serving.usual_requests", "Requests of a copy where nobody says",
+	     FORM_COUNT, usual_requests, usual_request_terms, NULL,
+	     "Of the stack; some have other defaults on small GPUs."),
+	NODE("serving.usual_tokens", "Tokens of a pass where nobody says", FORM_COUNT,
+	     usual_tokens, usual_token_terms, NULL,
+	     "Of the stack; some have other defaults on small GPUs."),
+	NODE_OF("serving.request_limit", "Requests of a copy at most", FORM_COUNT,
+		limit, "if(plan > 0, plan, stack)", "0 = no limit.",
+		{ "plan", "as asked for, 0 = by the stack", "max_requests" },
+		{ "stack", "of the stack on this GPU", "serving.usual_requests" }),
+	NODE_OF("serving.sampled_rows", "Rows that a pass may sample", FORM_COUNT, rows,
+		"min(if(limit > 0, limit, 256), budget)", held,
+		{ "limit", "requests of a copy, 0 = none", "serving.request_limit" },
+		{ "budget", "tokens of a pass", "serving.budget_tokens" }),
+	NODE_OF("serving.kv_room_bytes", "Room for requests", FORM_BYTES, kv_room,
+		"share - prefix", held,
+		{ "share", "of the cache on a GPU", "serving.kv_share_bytes" },
+		{ "prefix", "what all requests share", "serving.prefix_bytes" }),
+	NODE("serving.kv_share_bytes", "Cache by the memory share", FORM_BYTES,
+	     kv_share, kv_share_terms, NULL, "As the stack means it."),
+	NODE("serving.admitted_tokens", "Tokens of a request that is let in", FORM_REAL,
+	     admitted, admitted_terms, NULL,
+	     "Half through its output in the mean; all of it where the stack reserves."),
 	{ .row.key = NULL },
 };

@@ -233,7 +233,8 @@ static void ttft_terms(const struct asked *a, struct explanation *out)
 					   : "spread.fitted.loaded");
 }
 
-#define NODE_HERE(...)   NODE_FROM("engine/serve/README.md", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE      "engine/serve/README.md"
 #define NODE_SPREAD(...) NODE_FROM("presets/accuracy/serving.yaml", __VA_ARGS__)
 
 static const char within[] =
@@ -242,19 +243,19 @@ static const char turns[] =
 	"Requests of a copy of the attention take turns on the host link.";
 
 const struct explain_node explain_serving_waits[] = {
-	NODE_HERE("serving.transfer_seconds", "Cache to the GPUs that decode",
-		  FORM_SECONDS, transfer, transfer_terms, NULL,
-		  "Over the network, where pools are apart."),
-	NODE_HERE("serving.travelling_bytes", "Cache of a prompt on its longest way",
-		  FORM_BYTES, travelling, NULL, EXPLAIN_COUNTED,
-		  "What one rank that decodes takes in, or fewer ranks send."),
-	NODE_HERE("serving.contended_seconds", "A transfer beside collectives",
-		  FORM_SECONDS, contended, contended_terms, NULL,
-		  "Of the longer, by what the other takes of the NIC. Assumed: no "
-		  "published run tells how the two share it."),
-	NODE_HERE("serving.nic_share", "Share of the time that a NIC is busy",
-		  FORM_PERCENT, busy, NULL, EXPLAIN_SIMULATED,
-		  "With collectives, at the rate that both pools settle at."),
+	NODE("serving.transfer_seconds", "Cache to the GPUs that decode", FORM_SECONDS,
+	     transfer, transfer_terms, NULL,
+	     "Over the network, where pools are apart."),
+	NODE("serving.travelling_bytes", "Cache of a prompt on its longest way",
+	     FORM_BYTES, travelling, NULL, EXPLAIN_COUNTED,
+	     "What one rank that decodes takes in, or fewer ranks send."),
+	NODE("serving.contended_seconds", "A transfer beside collectives", FORM_SECONDS,
+	     contended, contended_terms, NULL,
+	     "Of the longer, by what the other takes of the NIC. Assumed: no "
+	     "published run tells how the two share it."),
+	NODE("serving.nic_share", "Share of the time that a NIC is busy", FORM_PERCENT,
+	     busy, NULL, EXPLAIN_SIMULATED,
+	     "With collectives, at the rate that both pools settle at."),
 	NODE_FROM("engine/serve/host.h", "serving.load_seconds",
 		  "Wait for the cache on the host", FORM_SECONDS, load, load_terms,
 		  NULL, turns),
@@ -273,12 +274,12 @@ const struct explain_node explain_serving_waits[] = {
 	NODE_FROM("engine/serve/host.h", "serving.load_sharers",
 		  "Requests that share a host link", FORM_REAL, sharers, sharer_terms,
 		  "max(1, running / copies) * copies / links", turns),
-	NODE_HERE("serving.prompt_passes_seconds", "Passes over a prompt", FORM_SECONDS,
-		  prompt_passes, prompt_pass_terms, NULL,
-		  "A pipeline takes the next one when its slowest stage is free."),
-	NODE_HERE("serving.whole_passes", "Passes that a prompt fills", FORM_COUNT,
-		  whole_passes, NULL, EXPLAIN_COUNTED,
-		  "With as many tokens as the budget allows."),
+	NODE("serving.prompt_passes_seconds", "Passes over a prompt", FORM_SECONDS,
+	     prompt_passes, prompt_pass_terms, NULL,
+	     "A pipeline takes the next one when its slowest stage is free."),
+	NODE("serving.whole_passes", "Passes that a prompt fills", FORM_COUNT,
+	     whole_passes, NULL, EXPLAIN_COUNTED,
+	     "With as many tokens as the budget allows."),
 	NODE_SPREAD("spread.ttft", "How far TTFT may be off", FORM_REAL, ttft_spread,
 		    ttft_terms, NULL, within),
 	NODE_SPREAD("spread.tpot", "How far TPOT may be off", FORM_REAL, tpot_spread,

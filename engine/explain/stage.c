@@ -210,13 +210,6 @@ LARGEST(most_layer, "parameters")
 LARGEST(most_dense_trained, "trained_dense")
 LARGEST(most_trained, "trained_parameters")
 
-/* A micro-batch runs through one of the copies of the weights. */
-static void kept_terms(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "S", "kept by all that the stage holds", "saved_bytes");
-	explain_from(a, out, "copies", "of the weights", "copies");
-}
-
 static double kept(const struct asked *a)
 {
 	return sum_of(a)->saved_bytes / mesh_copies(a->scenario);
@@ -225,12 +218,6 @@ static double kept(const struct asked *a)
 static double sent_of_one(const struct asked *a)
 {
 	return sum_of(a)->host_bytes / mesh_copies(a->scenario);
-}
-
-static void sent_terms(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "S", "sent by all that the stage holds", "all_sent_bytes");
-	explain_from(a, out, "copies", "of the weights", "copies");
 }
 
 static void again_terms(const struct asked *a, struct explanation *out)
@@ -304,13 +291,6 @@ static double host_bytes(const struct asked *a)
 	return train_host_bytes(m);
 }
 
-static void host_terms(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "S", "optimizer states and gradients",
-		    "host_optimizer_bytes");
-	explain_own(a, out, "A", "activations", "host_activations_bytes");
-}
-
 static double host_share(const struct asked *a)
 {
 	double share[MAX_STAGES];
@@ -362,12 +342,15 @@ const struct explain_node explain_stage[] = {
 	     largest_dense_trained, most_dense_trained, NULL, largest),
 	NODE("largest_trained", "The same of what trains", FORM_COUNT, largest_trained,
 	     most_trained, NULL, largest),
-	NODE("kept_bytes", "Activations that a micro-batch keeps", FORM_BYTES, kept,
-	     kept_terms, "S / copies",
-	     "A micro-batch runs through one copy of the layers."),
-	NODE("sent_bytes", "Activations of a micro-batch on the host", FORM_BYTES,
-	     sent_of_one, sent_terms, "S / copies",
-	     "A micro-batch runs through one copy of the layers."),
+	NODE_OF("kept_bytes", "Activations that a micro-batch keeps", FORM_BYTES, kept,
+		"S / copies", "A micro-batch runs through one copy of the layers.",
+		{ "S", "kept by all that the stage holds", ".saved_bytes" },
+		{ "copies", "of the weights", "copies" }),
+	NODE_OF("sent_bytes", "Activations of a micro-batch on the host", FORM_BYTES,
+		sent_of_one, "S / copies",
+		"A micro-batch runs through one copy of the layers.",
+		{ "S", "sent by all that the stage holds", ".all_sent_bytes" },
+		{ "copies", "of the weights", "copies" }),
 	NODE("again_bytes", "Of the layer that runs again", FORM_BYTES, again,
 	     again_terms, NULL, "The layer that runs backward holds all its tensors."),
 	NODE("gathered_weights", "Weights that are gathered", FORM_COUNT, gathered,
@@ -375,10 +358,12 @@ const struct explain_node explain_stage[] = {
 	     "Of the layer at work and those ahead, or of all that the stage holds."),
 	NODE("gathered_gradients", "Weights whose gradients are", FORM_COUNT,
 	     gathered_trained, gathered_trained_terms, NULL, largest),
-	NODE("host_bytes", "On the host for a rank", FORM_BYTES, host_bytes, host_terms,
-	     states_host_need_text,
-	     "Half as much again is pinned for copies of states, by DeepSpeed's estimates "
-	     "(additional_buffer_factor)."),
+	NODE_OF("host_bytes", "On the host for a rank", FORM_BYTES, host_bytes,
+		states_host_need_text,
+		"Half as much again is pinned for copies of states, by DeepSpeed's estimates "
+		"(additional_buffer_factor).",
+		{ "S", "optimizer states and gradients", ".host_optimizer_bytes" },
+		{ "A", "activations", ".host_activations_bytes" }),
 	NODE("host_share", "Of the fullest node's GPUs", FORM_PERCENT, host_share, NULL,
 	     EXPLAIN_COUNTED, "By the placement: ranks of a stage stand side by side."),
 	NODE("counted_in_flight", "Micro-batches in flight, counted", FORM_REAL,

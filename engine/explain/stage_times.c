@@ -136,15 +136,6 @@ static double moved(const struct asked *a)
 				   states_moved_bytes(a->scenario));
 }
 
-static void moved_terms(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "o", "share kept on the host", "optimizer_offload");
-	explain_own(a, out, "S", "trained parameters of its share with ZeRO",
-		    "shared_trained");
-	explain_own(a, out, "T", "trained parameters on one rank", "all_trained");
-	explain_from(a, out, "u", "of each, by the optimizer", "states.moved_bytes");
-}
-
 static void shared_trained_terms(const struct asked *a, struct explanation *out)
 {
 	all_trained_terms(a, out);
@@ -289,8 +280,12 @@ const struct explain_node explain_stage_times[] = {
 	NODE("shared_trained", "Weights whose update a rank makes", FORM_COUNT,
 	     shared_trained, shared_trained_terms, NULL,
 	     "With ZeRO its share; experts divide by their own ranks."),
-	NODE("update_bytes", "Bytes that an update moves", FORM_TRAFFIC, moved,
-	     moved_terms, states_update_text, "By the optimizer's kind."),
+	NODE_OF("update_bytes", "Bytes that an update moves", FORM_TRAFFIC, moved,
+		states_update_text, "By the optimizer's kind.",
+		{ "o", "share kept on the host", "optimizer_offload" },
+		{ "S", "trained parameters of its share with ZeRO", ".shared_trained" },
+		{ "T", "trained parameters on one rank", ".all_trained" },
+		{ "u", "of each, by the optimizer", "states.moved_bytes" }),
 	NODE("update_fixed_seconds", "Of an update, whatever its size", FORM_SECONDS,
 	     update_fixed, update_fixed_terms, NULL,
 	     "A fused optimizer launches for chunks of what trains."),

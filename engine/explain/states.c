@@ -66,23 +66,9 @@ static double sent_gradient(const struct asked *a)
 	return step_gradient_bytes(a->scenario);
 }
 
-static void sent_gradient_terms(const struct asked *a, struct explanation *out)
-{
-	precision_term(a, out);
-	knob(a, out, "dtype", "of gradients, 0 is fp32", "grad_dtype");
-}
-
 static double reduced_gradient(const struct asked *a)
 {
 	return step_sent_bytes(a->scenario);
-}
-
-static void reduced_gradient_terms(const struct asked *a, struct explanation *out)
-{
-	precision_term(a, out);
-	knob(a, out, "r", "in which it is reduced, 0: as it is held",
-	     "stack.reduced_bytes");
-	knob(a, out, "g", "as it is held", "states.sent_gradient_bytes");
 }
 
 static double gradient(const struct asked *a)
@@ -105,15 +91,6 @@ static double adding(const struct asked *a)
 	return step_accumulate_bytes(a->scenario, 1);
 }
 
-static void adding_terms(const struct asked *a, struct explanation *out)
-{
-	precision_term(a, out);
-	knob(a, out, "g", "bytes of a gradient", "states.sent_gradient_bytes");
-	knob(a, out, "adds", "whether the GEMM that makes it adds",
-	     "stack.adds_in_gemm");
-	knob(a, out, "copies", "bytes of copying it before", "stack.sum_copy_bytes");
-}
-
 static double optimizer(const struct asked *a)
 {
 	return step_optimizer_bytes(a->scenario);
@@ -134,36 +111,9 @@ static double master_rest(const struct asked *a)
 	return step_master_rest(a->scenario);
 }
 
-static void master_rest_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "split", "whether narrow moments keep only the rest of a weight",
-	     "stack.splits_master");
-	knob(a, out, "optimizer", "1 and 2 have narrow moments", "optimizer");
-	knob(a, out, "kept", "by the number of its word, 0 is auto", "master_weights");
-}
-
 static double stepped(const struct asked *a)
 {
 	return step_stepped_bytes(a->scenario);
-}
-
-static void stepped_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "m", "of the master weight", "states.master_bytes");
-	precision_term(a, out);
-	knob(a, out, "kept", "3 is a copy in 16 bits", "master_weights");
-}
-
-static void master_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "kept", "by the number of its word, 0 is auto", "master_weights");
-	knob(a, out, "rest", "1: the bits that the weight lacks", "states.master_rest");
-	knob(a, out, "offload", "share on the host, whose weights are whole",
-	     "optimizer_offload");
-	knob(a, out, "stored", "1 and 3 are narrow, which have too few bits",
-	     "weight_format");
-	knob(a, out, "lora", "above 0, adapters train, which are wide", "lora_rank");
-	precision_term(a, out);
 }
 
 /* "if(optimizer == 0, 8, if(optimizer == 1, 2, ... 4))" */
@@ -178,35 +128,14 @@ static void moment_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "optimizer", "by the number of its word", "optimizer");
 }
 
-static void optimizer_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "master", "of the weight beside the one that computes",
-	     "states.master_bytes");
-	knob(a, out, "moments", "of the optimizer", "states.moment_bytes");
-}
-
 static double moved(const struct asked *a)
 {
 	return states_moved_bytes(a->scenario);
 }
 
-static void moved_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "M", "of the moments", "states.moment_bytes");
-	knob(a, out, "W", "of the weights", "states.stepped_bytes");
-	knob(a, out, "optimizer", "3 is Adafactor, 4 Muon", "optimizer");
-}
-
 static double host_moved(const struct asked *a)
 {
 	return states_host_moved_bytes(a->scenario);
-}
-
-static void host_moved_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "M", "of the moments", "states.moment_bytes");
-	knob(a, out, "W", "of the weights", "states.stepped_bytes");
-	knob(a, out, "g", "of the gradient", "states.sent_gradient_bytes");
 }
 
 static double host_rate(const struct asked *a)
@@ -217,23 +146,9 @@ static double host_rate(const struct asked *a)
 				      cluster_host_shares(c), cluster_host_rate(c));
 }
 
-static void host_rate_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "memory", "nominal, of a GPU's share",
-	     "cluster.host_memory_bytes_per_second");
-	knob(a, out, "n", "GPUs whose share each has", "cluster.host_shares");
-	knob(a, out, "link", "where it is not known", "cluster.host_rate");
-}
-
 static double host_seconds(const struct asked *a)
 {
 	return states_host_seconds(a->scenario);
-}
-
-static void host_seconds_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "moved", "bytes of host memory", "states.host_moved_bytes");
-	knob(a, out, "rate", "bytes per second of it", "states.host_rate");
 }
 
 static double sync_copy(const struct asked *a)
@@ -244,17 +159,6 @@ static double sync_copy(const struct asked *a)
 	states_shards(a->scenario, &shards);
 	states_bytes(a->scenario, &shards, &each);
 	return each.sync_copy;
-}
-
-static void sync_copy_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "if(ZeRO < 3, if(DP * copies > 1, if(precision != 1, c, 0), "
-			 "0), 0)");
-	knob(a, out, "ZeRO", "stage", "zero");
-	knob(a, out, "DP", "replicas", "dp");
-	knob(a, out, "copies", "of the weights in the pipeline", "copies");
-	knob(a, out, "precision", "1 is fp16, which sums in 16 bits", "precision");
-	knob(a, out, "c", "of the stack", "stack.sync_copy_bytes");
 }
 
 static double logit_width(const struct asked *a)
@@ -330,28 +234,9 @@ static double narrow_alone(const struct asked *a)
 	return explain_step(a)->context.quantise_alone_bytes;
 }
 
-static void narrow_alone_terms(const struct asked *a, struct explanation *out)
-{
-	explain_formula(out, graph_narrow_alone_text);
-	precision_term(a, out);
-	knob(a, out, "recipe", "by the number of its word", "fp8_recipe");
-	knob(a, out, "compile", "1: layers are compiled", "compile");
-}
-
 static double narrow_weight(const struct asked *a)
 {
 	return explain_step(a)->context.quantise_weight_bytes;
-}
-
-static void narrow_weight_terms(const struct asked *a, struct explanation *out)
-{
-	explain_formula(out, graph_narrow_weight_text);
-	explain_from(a, out, "a", "in a kernel of its own", "narrow_bytes");
-	precision_term(a, out);
-	knob(a, out, "stored", "format of weights, 1 and 3 are narrow alone",
-	     "weight_format");
-	knob(a, out, "squares", "1: scales for squares of weights", "fp4_squares");
-	knob(a, out, "zero", "3 shares out what is stored narrow", "zero");
 }
 
 static double weight_copy(const struct asked *a)
@@ -369,13 +254,6 @@ static void weight_copy_terms(const struct asked *a, struct explanation *out)
 	}
 	explain_say(out, c->weight_copy_bytes > c->operand_width ? "2 * w" : "w");
 	explain_from(a, out, "w", "bytes in one layout", "operand_width");
-}
-
-static void operand_terms(const struct asked *a, struct explanation *out)
-{
-	explain_formula(out, graph_operand_text);
-	precision_term(a, out);
-	knob(a, out, "w", "bytes of an activation", "activation_width");
 }
 
 static void layer_input_terms(const struct asked *a, struct explanation *out)
@@ -400,46 +278,92 @@ const struct explain_node explain_states[] = {
 	NODE("states.wide_weights", "Weights of layers that stay wide", FORM_COUNT,
 	     wide_weights, NULL, EXPLAIN_COUNTED,
 	     "wide_first at the start of the model and wide_last at its end."),
-	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
-	     sent_gradient, sent_gradient_terms,
-	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),
-	NODE("states.reduced_gradient_bytes", "Bytes of a gradient as it is reduced",
-	     FORM_REAL, reduced_gradient, reduced_gradient_terms,
-	     "if(r > 0, if(precision == 2, g, r), g)", states),
+	NODE_OF("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
+		sent_gradient, "if(precision == 2, 4, if(dtype == 0, 4, 2))", states,
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "dtype", "of gradients, 0 is fp32", "grad_dtype" }),
+	NODE_OF("states.reduced_gradient_bytes", "Bytes of a gradient as it is reduced",
+		FORM_REAL, reduced_gradient, "if(r > 0, if(precision == 2, g, r), g)",
+		states,
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "r", "in which it is reduced, 0: as it is held",
+		  "stack.reduced_bytes" },
+		{ "g", "as it is held", "states.sent_gradient_bytes" }),
 	NODE("states.gradient_bytes", "Bytes of a gradient's sum", FORM_REAL, gradient,
 	     gradient_terms, NULL,
 	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),
-	NODE("states.adding_bytes", "Bytes that adding up a gradient moves", FORM_REAL,
-	     adding, adding_terms, step_adding_text,
-	     "Of each micro-batch's: the sum read and written, and the new one read."),
-	NODE("states.optimizer_bytes", "Bytes of master weight and moments", FORM_REAL,
-	     optimizer, optimizer_terms, "master + moments", states),
-	NODE("states.master_bytes", "Bytes of the master weight", FORM_REAL, master,
-	     master_terms, states_master_text,
-	     "fp32, the 16 bits that the 16-bit weight lacks, 16 bits, or none."),
-	NODE("states.master_rest", "Whether it is the rest of the weight", FORM_REAL,
-	     master_rest, master_rest_terms, states_master_rest_text,
-	     "By the knob, or beside narrow moments where the stack splits it."),
-	NODE("states.stepped_bytes", "Bytes of weights that an update moves", FORM_REAL,
-	     stepped, stepped_terms, states_stepped_text,
-	     "The master weight is read and written, the 16-bit weight written."),
+	NODE_OF("states.adding_bytes", "Bytes that adding up a gradient moves",
+		FORM_REAL, adding, step_adding_text,
+		"Of each micro-batch's: the sum read and written, and the new one read.",
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "g", "bytes of a gradient", "states.sent_gradient_bytes" },
+		{ "adds", "whether the GEMM that makes it adds", "stack.adds_in_gemm" },
+		{ "copies", "bytes of copying it before", "stack.sum_copy_bytes" }),
+	NODE_OF("states.optimizer_bytes", "Bytes of master weight and moments",
+		FORM_REAL, optimizer, "master + moments", states,
+		{ "master", "of the weight beside the one that computes",
+		  "states.master_bytes" },
+		{ "moments", "of the optimizer", "states.moment_bytes" }),
+	NODE_OF("states.master_bytes", "Bytes of the master weight", FORM_REAL, master,
+		states_master_text,
+		"fp32, the 16 bits that the 16-bit weight lacks, 16 bits, or none.",
+		{ "kept", "by the number of its word, 0 is auto", "master_weights" },
+		{ "rest", "1: the bits that the weight lacks", "states.master_rest" },
+		{ "offload", "share on the host, whose weights are whole",
+		  "optimizer_offload" },
+		{ "stored", "1 and 3 are narrow, which have too few bits",
+		  "weight_format" },
+		{ "lora", "above 0, adapters train, which are wide", "lora_rank" },
+		{ "precision", "by the number of its word, 2 is fp32", "precision" }),
+	NODE_OF("states.master_rest", "Whether it is the rest of the weight", FORM_REAL,
+		master_rest, states_master_rest_text,
+		"By the knob, or beside narrow moments where the stack splits it.",
+		{ "split", "whether narrow moments keep only the rest of a weight",
+		  "stack.splits_master" },
+		{ "optimizer", "1 and 2 have narrow moments", "optimizer" },
+		{ "kept", "by the number of its word, 0 is auto", "master_weights" }),
+	NODE_OF("states.stepped_bytes", "Bytes of weights that an update moves",
+		FORM_REAL, stepped, states_stepped_text,
+		"The master weight is read and written, the 16-bit weight written.",
+		{ "m", "of the master weight", "states.master_bytes" },
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "kept", "3 is a copy in 16 bits", "master_weights" }),
 	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments,
 	     moment_terms, NULL,
 	     "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
-	NODE("states.moved_bytes", "Bytes that the update of a weight moves", FORM_REAL,
-	     moved, moved_terms, states_moved_text,
-	     "Gradient twice, for its norm and the step; states read and written."),
-	NODE("states.host_moved_bytes", "Bytes of host memory per weight", FORM_REAL,
-	     host_moved, host_moved_terms, states_host_moved_text,
-	     "What a step of the CPU reads and writes."),
-	NODE("states.host_rate", "Rate of a CPU's step", FORM_TRAFFIC, host_rate,
-	     host_rate_terms, states_host_rate_text,
-	     "The share that ZeRO-Offload's table 4 (arXiv 2101.06840) reached on a DGX-2."),
-	NODE("states.host_seconds", "Seconds of a weight's step on the host",
-	     FORM_SECONDS, host_seconds, host_seconds_terms,
-	     "if(rate > 0, moved / rate, 0)", "Bound by its memory."),
-	NODE("states.sync_copy_bytes", "Bytes of gradients beside the sum", FORM_REAL,
-	     sync_copy, sync_copy_terms, NULL, "fp16 sums in 16 bits."),
+	NODE_OF("states.moved_bytes", "Bytes that the update of a weight moves",
+		FORM_REAL, moved, states_moved_text,
+		"Gradient twice, for its norm and the step; states read and written.",
+		{ "M", "of the moments", "states.moment_bytes" },
+		{ "W", "of the weights", "states.stepped_bytes" },
+		{ "optimizer", "3 is Adafactor, 4 Muon", "optimizer" }),
+	NODE_OF("states.host_moved_bytes", "Bytes of host memory per weight", FORM_REAL,
+		host_moved, states_host_moved_text,
+		"What a step of the CPU reads and writes.",
+		{ "M", "of the moments", "states.moment_bytes" },
+		{ "W", "of the weights", "states.stepped_bytes" },
+		{ "g", "of the gradient", "states.sent_gradient_bytes" }),
+	NODE_OF("states.host_rate", "Rate of a CPU's step", FORM_TRAFFIC, host_rate,
+		states_host_rate_text,
+		"The share that ZeRO-Offload's table 4 (arXiv 2101.06840) reached on a DGX-2.",
+		{ "memory", "nominal, of a GPU's share",
+		  "cluster.host_memory_bytes_per_second" },
+		{ "n", "GPUs whose share each has", "cluster.host_shares" },
+		{ "link", "where it is not known", "cluster.host_rate" }),
+	NODE_OF("states.host_seconds", "Seconds of a weight's step on the host",
+		FORM_SECONDS, host_seconds, "if(rate > 0, moved / rate, 0)",
+		"Bound by its memory.",
+		{ "moved", "bytes of host memory", "states.host_moved_bytes" },
+		{ "rate", "bytes per second of it", "states.host_rate" }),
+	NODE_OF("states.sync_copy_bytes", "Bytes of gradients beside the sum",
+		FORM_REAL, sync_copy,
+		"if(ZeRO < 3, if(DP * copies > 1, if(precision != 1, c, 0), "
+		"0), 0)",
+		"fp16 sums in 16 bits.", { "ZeRO", "stage", "zero" },
+		{ "DP", "replicas", "dp" },
+		{ "copies", "of the weights in the pipeline", "copies" },
+		{ "precision", "1 is fp16, which sums in 16 bits", "precision" },
+		{ "c", "of the stack", "stack.sync_copy_bytes" }),
 	NODE("logit_width", "Bytes of a logit at the loss's peak", FORM_REAL,
 	     logit_width, logit_terms, NULL,
 	     "A fused kernel keeps one copy, a chunked one a tile of it."),
@@ -447,16 +371,27 @@ const struct explain_node explain_states[] = {
 	     captured_terms, NULL, "By the stack."),
 	NODE("activation_width", "Bytes of an activation", FORM_REAL, width,
 	     precision_term, "if(precision == 2, 4, 2)", "16 bits but in fp32."),
-	NODE("operand_width", "Bytes of what a GEMM reads", FORM_REAL, operand_width,
-	     operand_terms, NULL,
-	     "fp8 a byte, mxfp8 with a scale per 32 elements, nvfp4 half a byte with "
-	     "one per 16."),
-	NODE("narrow_bytes", "Bytes of turning an element narrow", FORM_REAL,
-	     narrow_alone, narrow_alone_terms, NULL,
-	     "In a kernel of its own, by its recipe."),
-	NODE("quantised_weight_bytes", "Bytes of turning a weight narrow", FORM_REAL,
-	     narrow_weight, narrow_weight_terms, NULL,
-	     "Once a step, for all micro-batches."),
+	NODE_OF("operand_width", "Bytes of what a GEMM reads", FORM_REAL, operand_width,
+		graph_operand_text,
+		"fp8 a byte, mxfp8 with a scale per 32 elements, nvfp4 half a byte with "
+		"one per 16.",
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "w", "bytes of an activation", "activation_width" }),
+	NODE_OF("narrow_bytes", "Bytes of turning an element narrow", FORM_REAL,
+		narrow_alone, graph_narrow_alone_text,
+		"In a kernel of its own, by its recipe.",
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "recipe", "by the number of its word", "fp8_recipe" },
+		{ "compile", "1: layers are compiled", "compile" }),
+	NODE_OF("quantised_weight_bytes", "Bytes of turning a weight narrow", FORM_REAL,
+		narrow_weight, graph_narrow_weight_text,
+		"Once a step, for all micro-batches.",
+		{ "a", "in a kernel of its own", "narrow_bytes" },
+		{ "precision", "by the number of its word, 2 is fp32", "precision" },
+		{ "stored", "format of weights, 1 and 3 are narrow alone",
+		  "weight_format" },
+		{ "squares", "1: scales for squares of weights", "fp4_squares" },
+		{ "zero", "3 shares out what is stored narrow", "zero" }),
 	NODE("weight_copy_bytes", "Bytes of a weight's narrow copies", FORM_REAL,
 	     weight_copy, weight_copy_terms, NULL,
 	     "Transformer Engine keeps them beside the weight, in two layouts where the "

@@ -21,27 +21,6 @@ static void again(const struct asked *a, struct explanation *out)
 	explain_chunk_times(a, out, "recompute_seconds", "of a virtual stage");
 }
 
-static void busy(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "work", "at work in all micro-batches", "working_seconds");
-	explain_own(a, out, "x", "of it, communication and offload that show",
-		    "inside_seconds");
-}
-
-static void exposed(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "x", "inside the micro-batches", "inside_seconds");
-	explain_own(a, out, "held", "by sends", "transfer_seconds");
-	explain_own(a, out, "sync", "at the step's end", "sync_seconds");
-}
-
-static void rest(const struct asked *a, struct explanation *out)
-{
-	explain_own(a, out, "wait", "for other stages while micro-batches run",
-		    "waiting_seconds");
-	explain_own(a, out, "late", "for the stage that ends last", "late_seconds");
-}
-
 static void update(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
@@ -60,27 +39,37 @@ static const char roofline_source[] =
 
 const struct explain_row explain_times[] = {
 	{ "forward_seconds", "A forward of one micro-batch", NULL, roofline,
-	  roofline_source, forward },
+	  roofline_source, .fill = forward },
 	{ "backward_seconds", "A backward of one micro-batch", NULL, roofline,
-	  roofline_source, backward },
+	  roofline_source, .fill = backward },
 	{ "busy_seconds", "Busy", "work - x",
 	  "Computing, recomputation and launch cost of all micro-batches.",
-	  EXPLAIN_DEFINITION, busy },
+	  EXPLAIN_DEFINITION,
+	  .terms = TERMS({ "work", "at work in all micro-batches", ".working_seconds" },
+			 { "x", "of it, communication and offload that show",
+			   ".inside_seconds" }) },
 	{ "exposed_seconds", "Exposed communication and offload", "x + held + sync",
 	  "Per dimension, means over the stages; see Traffic for every collective.",
-	  EXPLAIN_DEFINITION, exposed },
+	  EXPLAIN_DEFINITION,
+	  .terms = TERMS({ "x", "inside the micro-batches", ".inside_seconds" },
+			 { "held", "by sends", ".transfer_seconds" },
+			 { "sync", "at the step's end", ".sync_seconds" }) },
 	{ "idle_seconds", "Idle", "wait + late",
 	  "Waiting for other stages, in the pipeline and at the end of the step.",
-	  EXPLAIN_DEFINITION, rest },
+	  EXPLAIN_DEFINITION,
+	  .terms = TERMS({ "wait", "for other stages while micro-batches run",
+			   ".waiting_seconds" },
+			 { "late", "for the stage that ends last", ".late_seconds" }) },
 	{ "optimizer_seconds", "Optimizer", NULL,
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
 	  "five Newton-Schulz steps of three products come on top.",
-	  "byte count of an update by the optimizer, engine/train/states.h", update },
+	  "byte count of an update by the optimizer, engine/train/states.h",
+	  .fill = update },
 	{ "recompute_seconds", "Recomputation", NULL,
 	  "Part of busy. Full recomputation repeats the layer's forward, with its "
 	  "collectives; selective only the chosen modules.",
-	  "Korthikanti et al., arXiv 2205.05198, section 5", again },
+	  "Korthikanti et al., arXiv 2205.05198, section 5", .fill = again },
 	{ 0 },
 };
 
@@ -133,18 +122,19 @@ const struct explain_row explain_dimensions[] = {
 	{ "bytes", "Bytes sent per GPU and step", NULL,
 	  "Counted as sent by the chosen algorithm, in the format that travels; means "
 	  "over the stages.",
-	  EXPLAIN_SENT_SOURCE, explain_sent },
+	  EXPLAIN_SENT_SOURCE, .fill = explain_sent },
 	EXPLAIN_NETWORK_ROW,
 	EXPLAIN_PAYLOAD_ROW,
 	{ "seconds", "Time of these collectives", NULL,
 	  "Calls one after the other: steps that wait for each other, then bytes at "
 	  "their rates. Of bytes on both levels the slower shows.",
 	  "fits of NCCL measurements (aiconfigurator, nccl-tests); presets/clusters",
-	  explain_seconds },
+	  .fill = explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "TP, EP and gathers of CP wait unless overlap is on, a ring of CP hides "
 	  "behind attention; DP hides behind the last backward, but for one bucket; "
 	  "PP sends hide where the stack overlaps them.",
-	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap", explain_unhidden },
+	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap",
+	  .fill = explain_unhidden },
 	{ 0 },
 };

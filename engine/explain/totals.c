@@ -14,19 +14,6 @@ static void active(const struct asked *a, struct explanation *out)
 	explain_parameters(a, out, true);
 }
 
-static void flops(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "w",
-		     "a weight: 2 forward, 2 its input's, 2 its own gradient",
-		     "model.weight_flops");
-	explain_from(a, out, "A", "weights of LoRA adapters", "model.adapters");
-	explain_from(a, out, "N", "active parameters, the table among them",
-		     "active_parameters");
-	explain_from(a, out, "table", "embeddings that only look up", "model.table");
-	explain_from(a, out, "S", "attention scores, scans, MTP layers",
-		     "model.score_flops");
-}
-
 static void capacity(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "usable", "what a framework can allocate",
@@ -55,51 +42,6 @@ static void fit(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "C", "that a framework can use", "capacity_bytes");
 	}
 	explain_formula(out, e->unsure ? step_unsure_text : step_fit_text);
-}
-
-static void step_terms(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "compute", "with recomputation and launch cost",
-		     "compute_seconds");
-	explain_from(a, out, "exposed", "communication and offload", "exposed_seconds");
-	explain_from(a, out, "bubble", "idle", "bubble_seconds");
-	explain_from(a, out, "opt", "optimizer", "optimizer_seconds");
-}
-
-static void low(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "t", "step", "step_seconds");
-	explain_from(a, out, "low", "10 % of runs are faster than t times this",
-		     "spread.time_low");
-}
-
-static void high(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "t", "step", "step_seconds");
-	explain_from(a, out, "high", "10 % of runs are slower than t times this",
-		     "spread.time_high");
-}
-
-static void memory_low(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
-	explain_from(a, out, "low", "10 % of runs need less than M times this",
-		     "spread.memory_low");
-}
-
-static void memory_high(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
-	explain_from(a, out, "high", "10 % of runs need more than M times this",
-		     "spread.memory_high");
-}
-
-static void waiting(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "idle", "for other stages while micro-batches run",
-		     "pipeline_idle_seconds");
-	explain_from(a, out, "late", "for the slowest stage's gradients and optimizer",
-		     "end_idle_seconds");
 }
 
 static void exposed(const struct asked *a, struct explanation *out)
@@ -173,24 +115,6 @@ static void idle(const struct asked *a, struct explanation *out)
 	add_law(a, out, false);
 }
 
-static void tokens(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "gbs", "sequences per step", "gbs");
-	explain_from(a, out, "s", "tokens a sequence", "seq");
-}
-
-static void rate(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "T", "tokens per step", "tokens_per_step");
-	explain_from(a, out, "t", "step", "step_seconds");
-}
-
-static void rate_of_gpu(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "r", "tokens/s of the job", "tokens_per_second");
-	explain_from(a, out, "n", "GPUs", "gpus");
-}
-
 static void work(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "r", "tokens/s of one GPU", "tokens_per_second_per_gpu");
@@ -244,10 +168,10 @@ static const char coverage[] = "An interval that covers four runs of five, as wi
 const struct explain_row explain_totals[] = {
 	{ "active_parameters", "Active parameters", NULL,
 	  "Per token: dense parts, shared experts, k routed experts, embeddings.",
-	  "the model's file names its source", active },
+	  "the model's file names its source", .fill = active },
 	{ "parameters", "Parameters", NULL,
 	  "Without MTP layers, as published counts do.",
-	  "the model's file names its source", model },
+	  "the model's file names its source", .fill = model },
 	{ "flops_per_token", "Model FLOPs per token", "w * (N - table) + 6 * A + S",
 	  "Forward and backward, nothing recomputed; frozen weights "
 	  "under LoRA have no gradient of their own, w = 4. S is 6 * "
@@ -255,71 +179,103 @@ const struct explain_row explain_totals[] = {
 	  "counts the causal half (unless the convention is full), "
 	  "windows and packed documents as they are; a tied table counts "
 	  "once, as the head.",
-	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685", flops },
+	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685",
+	  .terms =
+		  TERMS({ "w", "a weight: 2 forward, 2 its input's, 2 its own gradient",
+			  "model.weight_flops" },
+			{ "A", "weights of LoRA adapters", "model.adapters" },
+			{ "N", "active parameters, the table among them",
+			  "active_parameters" },
+			{ "table", "embeddings that only look up", "model.table" },
+			{ "S", "attention scores, scans, MTP layers",
+			  "model.score_flops" }) },
 	{ "capacity_bytes", "Capacity", "label",
 	  "What a framework can allocate on this accelerator, not the label.",
-	  "presets/clusters: usable_gib", capacity },
+	  "presets/clusters: usable_gib", .fill = capacity },
 	{ "fit_probability", "Chance that it fits", NULL,
 	  "On an accelerator that nobody measured half of the curve and half of 1/2. "
 	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
 	  "0.7 of the capacity none of 1567 measured runs failed.",
-	  "logistic through 2705 measured runs on 80 GB GPUs (tests/validation)", fit },
+	  "logistic through 2705 measured runs on 80 GB GPUs (tests/validation)",
+	  .fill = fit },
 	{ "total_bytes_low", "Memory, low end", "M * low", coverage, "tests/validation",
-	  memory_low },
+	  .terms = TERMS({ "M", "memory of the fullest stage", "total_bytes" },
+			 { "low", "10 % of runs need less than M times this",
+			   "spread.memory_low" }) },
 	{ "total_bytes_high", "Memory, high end", "M * high", coverage,
-	  "tests/validation", memory_high },
+	  "tests/validation",
+	  .terms = TERMS({ "M", "memory of the fullest stage", "total_bytes" },
+			 { "high", "10 % of runs need more than M times this",
+			   "spread.memory_high" }) },
 	{ "step_seconds", "Time of a step", "compute + exposed + bubble + opt",
 	  "The pipeline from the first forward to the last backward, then the slowest "
 	  "stage's gradients and optimizer.",
-	  "Calculon (SC'23), section 4", step_terms },
+	  "Calculon (SC'23), section 4",
+	  .terms = TERMS({ "compute", "with recomputation and launch cost",
+			   "compute_seconds" },
+			 { "exposed", "communication and offload", "exposed_seconds" },
+			 { "bubble", "idle", "bubble_seconds" },
+			 { "opt", "optimizer", "optimizer_seconds" }) },
 	{ "step_seconds_low", "Step, low end", "t * low", coverage, "tests/validation",
-	  low },
+	  .terms = TERMS({ "t", "step", "step_seconds" },
+			 { "low", "10 % of runs are faster than t times this",
+			   "spread.time_low" }) },
 	{ "step_seconds_high", "Step, high end", "t * high", coverage,
-	  "tests/validation", high },
+	  "tests/validation",
+	  .terms = TERMS({ "t", "step", "step_seconds" },
+			 { "high", "10 % of runs are slower than t times this",
+			   "spread.time_high" }) },
 	{ "compute_seconds", "Compute", NULL, mean_of_stages, definition,
-	  compute_mean },
+	  .fill = compute_mean },
 	{ "bubble_seconds", "Bubble", "idle + late",
 	  "Stages wait for their first micro-batch, between unequal ones, and behind "
 	  "their last; then for whoever ends its step last. Means over the stages: "
 	  "compute + exposed + bubble + optimizer = step.",
 	  "counted in the pipeline as it runs; see Bubble ratio for the closed form",
-	  waiting },
+	  .terms = TERMS({ "idle", "for other stages while micro-batches run",
+			   "pipeline_idle_seconds" },
+			 { "late", "for the slowest stage's gradients and optimizer",
+			   "end_idle_seconds" }) },
 	{ "exposed_seconds", "Exposed communication", "TP + CP + EP + PP + DP + host",
-	  mean_of_stages, definition, exposed },
+	  mean_of_stages, definition, .fill = exposed },
 	{ "optimizer_seconds", "Optimizer", NULL, mean_of_stages, definition,
-	  optimizer_mean },
+	  .fill = optimizer_mean },
 	{ "recompute_seconds", "Recomputation", NULL, mean_of_stages, definition,
-	  recompute_mean },
+	  .fill = recompute_mean },
 	{ "bubble_ratio", "Bubble ratio", "idle / phase",
 	  "Averaged over the stages, of the pipeline phase alone. `equal` is what the "
 	  "schedule's paper says of equal stages and free sends, F = B = W; unequal "
 	  "ones and sends that are not hidden make it larger.",
-	  "the schedule's paper", bubble },
+	  "the schedule's paper", .fill = bubble },
 	{ "idle_to_ideal", "Idle over ideal", "idle / (phase - idle)",
 	  "The same idle time as a share of the work instead of the phase. `equal` "
 	  "is what the schedule's paper says of equal stages and free sends.",
-	  "the schedule's paper", idle },
+	  "the schedule's paper", .fill = idle },
 	{ "tokens_per_second", "Tokens per second", "T / t",
 	  "Of the whole job, without failures; padding counts as tokens.", definition,
-	  rate },
+	  .terms = TERMS({ "T", "tokens per step", "tokens_per_step" },
+			 { "t", "step", "step_seconds" }) },
 	{ "tokens_per_second_per_gpu", "Tokens per second and GPU", "r / n",
 	  "Of the whole job, without failures; padding counts as tokens.", definition,
-	  rate_of_gpu },
+	  .terms = TERMS({ "r", "tokens/s of the job", "tokens_per_second" },
+			 { "n", "GPUs", "gpus" }) },
 	{ "tokens_per_step", "Tokens of a step", "gbs * s", "Padding counts as tokens.",
-	  definition, tokens },
+	  definition,
+	  .terms = TERMS({ "gbs", "sequences per step", "gbs" },
+			 { "s", "tokens a sequence", "seq" }) },
 	{ "tflops_per_gpu", "Model TFLOP/s per GPU", "r * F / 1e12",
 	  "Model FLOPs, so recomputation does not raise it. Full-square conventions "
 	  "print higher numbers: see the FLOPs convention knob.",
-	  "PaLM, arXiv 2204.02311, appendix B", work },
+	  "PaLM, arXiv 2204.02311, appendix B", .fill = work },
 	{ "mfu", "Model FLOPs utilization", "r * F / peak",
 	  "Over the dense peak of the precision that large products run in; of bf16 "
 	  "where the accelerator has no units for it.",
-	  "PaLM, arXiv 2204.02311, appendix B", utilization },
+	  "PaLM, arXiv 2204.02311, appendix B", .fill = utilization },
 	{ "mfu_bf16", "Model FLOPs utilization over bf16", "r * F / peak",
 	  "For fp8 and fp4, to compare with bf16 runs; may exceed 100 %.",
-	  "PaLM, arXiv 2204.02311, appendix B", utilization_of_bf16 },
+	  "PaLM, arXiv 2204.02311, appendix B", .fill = utilization_of_bf16 },
 	{ "hfu", "Hardware FLOPs utilization", "MFU + X / (t * peak)",
 	  "Adds recomputation, not what a flash kernel recomputes inside.",
-	  "Korthikanti et al., arXiv 2205.05198, section 6.3", hardware },
+	  "Korthikanti et al., arXiv 2205.05198, section 6.3", .fill = hardware },
 	{ 0 },
 };

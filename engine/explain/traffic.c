@@ -86,8 +86,8 @@ static void second_terms(const struct asked *a, struct explanation *out)
 	calls(a, out, "seconds");
 }
 
-#undef NODE
-#define NODE(...) NODE_FROM("engine/collective/collective.h", __VA_ARGS__)
+#undef NODE_SOURCE
+#define NODE_SOURCE "engine/collective/collective.h"
 
 static const char mean[] = "Mean of the calls of the name, over layers and stages.";
 

@@ -23,6 +23,21 @@ static void add_term(struct explanation *out, const char *symbol, const char *me
 		snprintf(term->key, sizeof term->key, "%s", key);
 }
 
+/* With the place of the asked number in front of what begins with a point. */
+static void write_key(const struct asked *a, const char *format, va_list list,
+		      char out[EXPLAIN_MAX_KEY])
+{
+	char text[EXPLAIN_MAX_KEY];
+
+	vsnprintf(text, sizeof text, format, list);
+	out[0] = '\0';
+	if (text[0] == '.' && a->place > 0)
+		snprintf(out, EXPLAIN_MAX_KEY, "%.*s", a->place, a->key);
+	else if (text[0] == '.')
+		snprintf(out, EXPLAIN_MAX_KEY, "stages.%d", a->stage);
+	strncat(out, text, EXPLAIN_MAX_KEY - 1 - strlen(out));
+}
+
 void explain_from(const struct asked *asked, struct explanation *out,
 		  const char *symbol, const char *meaning, const char *key, ...)
 {
@@ -31,7 +46,7 @@ void explain_from(const struct asked *asked, struct explanation *out,
 	va_list list;
 
 	va_start(list, key);
-	vsnprintf(text, sizeof text, key, list);
+	write_key(asked, key, list, text);
 	va_end(list);
 	explain_find(asked, text, &number);
 	add_term(out, symbol, meaning, number.form, number.value, text);
@@ -44,7 +59,7 @@ double explain_value(const struct asked *asked, const char *key, ...)
 	va_list list;
 
 	va_start(list, key);
-	vsnprintf(text, sizeof text, key, list);
+	write_key(asked, key, list, text);
 	va_end(list);
 	return explain_find(asked, text, &number) ? number.value : 0;
 }

@@ -8,14 +8,9 @@
 
 #include <stddef.h>
 
+#include "engine/base/formula.h"
 #include "engine/model/model.h"
 #include "engine/model/shape.h"
-
-/* A symbol of the formula that Explain prints. The key stands below
- * model.kinds.N where it begins with a point. */
-struct mixer_symbol {
-	const char *symbol, *meaning, *key;
-};
 
 enum { MAX_MIXER_SYMBOLS = 16 };
 
@@ -45,7 +40,8 @@ struct mixer {
 	const char *parameters;
 	void (*say)(const struct model *model, const struct layer_kind *kind, char *out,
 		    int size);
-	struct mixer_symbol symbol[MAX_MIXER_SYMBOLS];
+	/* What its symbols stand for; the same place is model.kinds.N. */
+	struct formula_link symbol[MAX_MIXER_SYMBOLS];
 	/* In a config.json of Hugging Face: model types, and keys of which one says so.
 	 */
 	const char *hf_types, *hf_keys;
