@@ -52,65 +52,40 @@ static struct account account_of(const struct asked *a)
 	return account;
 }
 
-#define OF(name, field)                           \
-	static double name(const struct asked *a) \
-	{                                         \
-		return account_of(a).field;       \
-	}
+VALUE(waiting, account_of(a).waiting)
+VALUE(moving, account_of(a).moving)
+VALUE(near_steps, account_of(a).work.near_steps)
+VALUE(far_steps, account_of(a).work.far_steps)
+VALUE(near_bytes, account_of(a).work.near_bytes)
+VALUE(far_bytes, account_of(a).work.far_bytes)
+VALUE(peers, account_of(a).work.peers)
+VALUE(peer_bytes, account_of(a).work.peer_bytes)
+VALUE(own_bytes, account_of(a).work.own_bytes)
+VALUE(sent_bytes, account_of(a).work.sent_bytes)
+VALUE(left_bytes, account_of(a).work.left_bytes)
+VALUE(start, account_of(a).pace.start)
+VALUE(near_rate, account_of(a).pace.near_rate)
+VALUE(peer_rate, account_of(a).pace.peer_rate)
+VALUE(far_rate, account_of(a).pace.far_rate)
+VALUE(copy_rate, account_of(a).pace.copy_rate)
+VALUE(far_share, account_of(a).pace.far_share)
+VALUE(ranks, account_of(a).call.p)
+VALUE(inside, account_of(a).call.g)
+VALUE(domains, account_of(a).call.N)
+VALUE(ways, account_of(a).call.f)
+VALUE(switch_adds, account_of(a).call.s)
+VALUE(axes, account_of(a).call.A)
+VALUE(used_axes, account_of(a).call.U)
+VALUE(axis_hops, account_of(a).call.H)
+VALUE(longest_axis, account_of(a).call.D)
+VALUE(spare_lines, account_of(a).call.spare)
+VALUE(line_sharers, account_of(a).call.over)
 
-OF(waiting, waiting)
-OF(moving, moving)
-OF(near_steps, work.near_steps)
-OF(far_steps, work.far_steps)
-OF(near_bytes, work.near_bytes)
-OF(far_bytes, work.far_bytes)
-OF(peers, work.peers)
-OF(peer_bytes, work.peer_bytes)
-OF(own_bytes, work.own_bytes)
-OF(sent_bytes, work.sent_bytes)
-OF(left_bytes, work.left_bytes)
-OF(start, pace.start)
-OF(near_rate, pace.near_rate)
-OF(peer_rate, pace.peer_rate)
-OF(far_rate, pace.far_rate)
-OF(copy_rate, pace.copy_rate)
-OF(far_share, pace.far_share)
-OF(ranks, call.p)
-OF(inside, call.g)
-OF(domains, call.N)
-OF(ways, call.f)
-OF(switch_adds, call.s)
-OF(axes, call.A)
-OF(used_axes, call.U)
-OF(axis_hops, call.H)
-OF(longest_axis, call.D)
-OF(spare_lines, call.spare)
-OF(line_sharers, call.over)
-
-static double seconds(const struct asked *a)
-{
-	return waiting(a) + moving(a);
-}
-
-static double up(const struct asked *a)
-{
-	return lg_up(ranks(a));
-}
-
-static double down(const struct asked *a)
-{
-	return lg_down(ranks(a));
-}
-
-static double up_inside(const struct asked *a)
-{
-	return lg_up(inside(a));
-}
-
-static double up_domains(const struct asked *a)
-{
-	return lg_up(domains(a));
-}
+VALUE(seconds, waiting(a) + moving(a))
+VALUE(up, lg_up(ranks(a)))
+VALUE(down, lg_down(ranks(a)))
+VALUE(up_inside, lg_up(inside(a)))
+VALUE(up_domains, lg_up(domains(a)))
 
 /* A term if the formula has it; `member` behind "traffic.3.by.ring.". */
 static void own(const struct asked *a, struct explanation *out, const char *symbol,

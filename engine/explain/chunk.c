@@ -13,35 +13,29 @@ static struct chunk_time time_of(const struct asked *a)
 	return t;
 }
 
-#define TIME_OF(name, field)                      \
-	static double name(const struct asked *a) \
-	{                                         \
-		return time_of(a).field;          \
-	}
-
-TIME_OF(forward, all_forward)
-TIME_OF(computing_forward, forward)
-TIME_OF(input_grad, input_grad)
-TIME_OF(weight_grad, weight_grad)
-TIME_OF(recompute, recompute)
-TIME_OF(exposed_forward, exposed_forward)
-TIME_OF(exposed_backward, exposed_backward)
-TIME_OF(late_forward, late_forward)
-TIME_OF(late_backward, late_backward)
-TIME_OF(host_forward, host_forward)
-TIME_OF(wait_forward, wait_forward)
-TIME_OF(host_backward, host_backward)
-TIME_OF(again_flops, again_flops)
-TIME_OF(shard_forward, shard_forward)
-TIME_OF(shard_backward, shard_backward)
-TIME_OF(offload_forward, offload_forward)
-TIME_OF(offload_backward, offload_backward)
-TIME_OF(sent, host_bytes)
-TIME_OF(gathers, gather_seconds)
-TIME_OF(scatters, scatter_seconds)
-TIME_OF(all_layers, layers)
-TIME_OF(accumulate, accumulate)
-TIME_OF(trained, dense_trainable + time_of(a).expert_trainable)
+VALUE(forward, time_of(a).all_forward)
+VALUE(computing_forward, time_of(a).forward)
+VALUE(input_grad, time_of(a).input_grad)
+VALUE(weight_grad, time_of(a).weight_grad)
+VALUE(recompute, time_of(a).recompute)
+VALUE(exposed_forward, time_of(a).exposed_forward)
+VALUE(exposed_backward, time_of(a).exposed_backward)
+VALUE(late_forward, time_of(a).late_forward)
+VALUE(late_backward, time_of(a).late_backward)
+VALUE(host_forward, time_of(a).host_forward)
+VALUE(wait_forward, time_of(a).wait_forward)
+VALUE(host_backward, time_of(a).host_backward)
+VALUE(again_flops, time_of(a).again_flops)
+VALUE(shard_forward, time_of(a).shard_forward)
+VALUE(shard_backward, time_of(a).shard_backward)
+VALUE(offload_forward, time_of(a).offload_forward)
+VALUE(offload_backward, time_of(a).offload_backward)
+VALUE(sent, time_of(a).host_bytes)
+VALUE(gathers, time_of(a).gather_seconds)
+VALUE(scatters, time_of(a).scatter_seconds)
+VALUE(all_layers, time_of(a).layers)
+VALUE(accumulate, time_of(a).accumulate)
+VALUE(trained, time_of(a).dense_trainable + time_of(a).expert_trainable)
 
 static double backward(const struct asked *a)
 {
@@ -64,10 +58,7 @@ static void own(const struct asked *a, struct explanation *out, const char *symb
 }
 
 /* "chunks.3.kinds.0.layers": counted by the split, as on a stage. */
-static double kind_layers(const struct asked *a)
-{
-	return explain_layers_on(explain_step(a), a->chunk, a->kind);
-}
+VALUE(kind_layers, explain_layers_on(explain_step(a), a->chunk, a->kind))
 
 const struct explain_node explain_chunk_kind[] = {
 	EXPLAIN_DEALT("Layers of a kind on a virtual stage", kind_layers),
@@ -192,8 +183,8 @@ static void add_exposed_backward(const struct asked *a, struct explanation *out)
 	add_exposed(a, out, false);
 }
 
-TIME_OF(alone_forward, alone_forward)
-TIME_OF(alone_backward, alone_backward)
+VALUE(alone_forward, time_of(a).alone_forward)
+VALUE(alone_backward, time_of(a).alone_backward)
 LAYERS(add_alone_forward, "alone_forward")
 LAYERS(add_alone_backward, "alone_backward")
 
@@ -311,10 +302,7 @@ static double shown_gather(const struct asked *a)
 	return t.shard_forward + t.shard_backward * gathered_again(a);
 }
 
-static double shown_scatter(const struct asked *a)
-{
-	return time_of(a).shard_backward * (1 - gathered_again(a));
-}
+VALUE(shown_scatter, time_of(a).shard_backward *(1 - gathered_again(a)))
 
 static void shown_gather_terms(const struct asked *a, struct explanation *out)
 {
@@ -339,10 +327,7 @@ static void shown_scatter_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "c", "scattering", "scatter_seconds");
 }
 
-static double shown_offload(const struct asked *a)
-{
-	return time_of(a).offload_forward + time_of(a).offload_backward;
-}
+VALUE(shown_offload, time_of(a).offload_forward + time_of(a).offload_backward)
 
 const struct explain_node explain_chunk[] = {
 	NODE_OF("forward_seconds", "A forward", FORM_SECONDS, forward, "f + x + late",

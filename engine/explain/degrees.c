@@ -9,15 +9,8 @@
 
 /* --- degrees --- */
 
-static double dp(const struct asked *a)
-{
-	return (double)scenario_dp(a->scenario);
-}
-
-static double etp(const struct asked *a)
-{
-	return (double)scenario_etp(a->scenario);
-}
+VALUE(dp, (double)scenario_dp(a->scenario))
+VALUE(etp, (double)scenario_etp(a->scenario))
 
 static void etp_terms(const struct asked *a, struct explanation *out)
 {
@@ -28,20 +21,9 @@ static void etp_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "%s", out->terms ? out->term[0].symbol : "1");
 }
 
-static double edp(const struct asked *a)
-{
-	return (double)scenario_edp(a->scenario);
-}
-
-static double micro_batches(const struct asked *a)
-{
-	return (double)scenario_micro_batches(a->scenario);
-}
-
-static double chunks(const struct asked *a)
-{
-	return (double)a->estimate->chunks;
-}
+VALUE(edp, (double)scenario_edp(a->scenario))
+VALUE(micro_batches, (double)scenario_micro_batches(a->scenario))
+VALUE(chunks, (double)a->estimate->chunks)
 
 /* Chunks and copies are the schedule's, but for chunks that are asked for or drawn. */
 static void chunk_terms(const struct asked *a, struct explanation *out)
@@ -58,10 +40,7 @@ static void chunk_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "%g", chunks(a));
 }
 
-static double copies(const struct asked *a)
-{
-	return mesh_copies(a->scenario);
-}
+VALUE(copies, mesh_copies(a->scenario))
 
 static void copy_terms(const struct asked *a, struct explanation *out)
 {
@@ -119,10 +98,7 @@ static double tokens(const struct asked *a)
 	       (double)plan(a)->cp;
 }
 
-static double vocab(const struct asked *a)
-{
-	return (double)a->estimate->padded_vocab;
-}
+VALUE(vocab, (double)a->estimate->padded_vocab)
 
 static double communicators(const struct asked *a)
 {
@@ -163,15 +139,8 @@ static double busy(const struct asked *a)
 	return e->step_seconds > 0 ? e->compute_seconds / e->step_seconds : 0;
 }
 
-static double watts(const struct asked *a)
-{
-	return cluster_watts(&a->scenario->cluster, busy(a));
-}
-
-static double recomputed(const struct asked *a)
-{
-	return step_recomputed_share(explain_step(a)->scenario);
-}
+VALUE(watts, cluster_watts(&a->scenario->cluster, busy(a)))
+VALUE(recomputed, step_recomputed_share(explain_step(a)->scenario))
 
 static void recomputed_terms(const struct asked *a, struct explanation *out)
 {
@@ -188,30 +157,21 @@ static void recomputed_terms(const struct asked *a, struct explanation *out)
 
 /* --- what a simulation or a curve says --- */
 
-static double pipeline_idle(const struct asked *a)
-{
-	return a->estimate->pipeline_idle_seconds;
-}
+VALUE(pipeline_idle, a->estimate->pipeline_idle_seconds)
 
 static void pipeline_idle_terms(const struct asked *a, struct explanation *out)
 {
 	explain_mean(a, out, "waiting_seconds", "of a stage, as the pipeline ran");
 }
 
-static double end_idle(const struct asked *a)
-{
-	return a->estimate->end_idle_seconds;
-}
+VALUE(end_idle, a->estimate->end_idle_seconds)
 
 static void end_idle_terms(const struct asked *a, struct explanation *out)
 {
 	explain_mean(a, out, "late_seconds", "of a stage");
 }
 
-static double phase(const struct asked *a)
-{
-	return a->estimate->pipeline_seconds;
-}
+VALUE(phase, a->estimate->pipeline_seconds)
 
 static double again_flops(const struct asked *a)
 {

@@ -27,37 +27,31 @@ static const struct layer_cost *cost_of(const struct asked *a)
 			  : &step->mtp;
 }
 
-#define COST_OF(name, field)                      \
-	static double name(const struct asked *a) \
-	{                                         \
-		return cost_of(a)->field;         \
-	}
-
-COST_OF(forward, forward)
-COST_OF(input_grad, input_grad)
-COST_OF(weight_grad, weight_grad)
-COST_OF(recompute, recompute)
-COST_OF(exposed_forward, exposed_forward)
-COST_OF(exposed_backward, exposed_backward)
-COST_OF(alone_forward, alone_forward)
-COST_OF(alone_backward, alone_backward)
-COST_OF(host_forward, host_forward)
-COST_OF(wait_forward, wait_forward)
-COST_OF(host_backward, host_backward)
-COST_OF(dense, dense)
-COST_OF(expert, expert)
-COST_OF(trained_dense, dense_trainable)
-COST_OF(trained_expert, expert_trainable)
-COST_OF(trained_share, trained)
-COST_OF(saved, saved_bytes)
-COST_OF(sent, host_bytes)
-COST_OF(named, sent_bytes)
-COST_OF(whole, whole_bytes)
-COST_OF(gemm, gemm_bytes)
-COST_OF(narrow, narrow)
-COST_OF(again_flops, again_flops)
-COST_OF(all, dense + cost_of(a)->expert)
-COST_OF(trained, dense_trainable + cost_of(a)->expert_trainable)
+VALUE(forward, cost_of(a)->forward)
+VALUE(input_grad, cost_of(a)->input_grad)
+VALUE(weight_grad, cost_of(a)->weight_grad)
+VALUE(recompute, cost_of(a)->recompute)
+VALUE(exposed_forward, cost_of(a)->exposed_forward)
+VALUE(exposed_backward, cost_of(a)->exposed_backward)
+VALUE(alone_forward, cost_of(a)->alone_forward)
+VALUE(alone_backward, cost_of(a)->alone_backward)
+VALUE(host_forward, cost_of(a)->host_forward)
+VALUE(wait_forward, cost_of(a)->wait_forward)
+VALUE(host_backward, cost_of(a)->host_backward)
+VALUE(dense, cost_of(a)->dense)
+VALUE(expert, cost_of(a)->expert)
+VALUE(trained_dense, cost_of(a)->dense_trainable)
+VALUE(trained_expert, cost_of(a)->expert_trainable)
+VALUE(trained_share, cost_of(a)->trained)
+VALUE(saved, cost_of(a)->saved_bytes)
+VALUE(sent, cost_of(a)->host_bytes)
+VALUE(named, cost_of(a)->sent_bytes)
+VALUE(whole, cost_of(a)->whole_bytes)
+VALUE(gemm, cost_of(a)->gemm_bytes)
+VALUE(narrow, cost_of(a)->narrow)
+VALUE(again_flops, cost_of(a)->again_flops)
+VALUE(all, cost_of(a)->dense + cost_of(a)->expert)
+VALUE(trained, cost_of(a)->dense_trainable + cost_of(a)->expert_trainable)
 
 static void own(const struct asked *a, struct explanation *out, const char *symbol,
 		const char *meaning, const char *member)
@@ -181,10 +175,7 @@ AGAIN(add_host_backward, "host_backward", true, "host_forward")
 AGAIN(add_again_flops, "again_flops", false, "forward_flops")
 AGAIN(add_exposed_backward, "exposed_backward", true, "exposed_forward")
 
-static double forward_flops(const struct asked *a)
-{
-	return cost_of(a)->flops;
-}
+VALUE(forward_flops, cost_of(a)->flops)
 
 OPERATORS(add_flops, "forward_flops")
 

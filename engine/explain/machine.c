@@ -3,15 +3,8 @@
 
 #include "engine/explain/row.h"
 
-static double host_link(const struct asked *a)
-{
-	return cluster_host_rate(&a->scenario->cluster);
-}
-
-static double host_shares(const struct asked *a)
-{
-	return cluster_host_shares(&a->scenario->cluster);
-}
+VALUE(host_link, cluster_host_rate(&a->scenario->cluster))
+VALUE(host_shares, cluster_host_shares(&a->scenario->cluster))
 
 #undef NODE_SOURCE
 #define NODE_SOURCE "engine/machine/cluster.c"

@@ -18,15 +18,8 @@ static struct model_counts counts_of(const struct asked *a)
 	return counts;
 }
 
-static double embedding(const struct asked *a)
-{
-	return counts_of(a).embedding;
-}
-
-static double head(const struct asked *a)
-{
-	return counts_of(a).head;
-}
+VALUE(embedding, counts_of(a).embedding)
+VALUE(head, counts_of(a).head)
 
 /* Embeddings that no product reads: of a tied table the head does. */
 static double table(const struct asked *a)
@@ -37,10 +30,7 @@ static double table(const struct asked *a)
 	       (m->tied_embeddings ? (double)m->vocab * (double)m->hidden : 0);
 }
 
-static double weight_flops(const struct asked *a)
-{
-	return model_weight_flops(a->scenario->plan.lora_rank);
-}
+VALUE(weight_flops, model_weight_flops(a->scenario->plan.lora_rank))
 
 static double adapters(const struct asked *a)
 {
@@ -176,10 +166,7 @@ PART(latent)
 PART(total)
 PART(active)
 
-static double layer_norms(const struct asked *a)
-{
-	return layer_of(a).norms;
-}
+VALUE(layer_norms, layer_of(a).norms)
 
 /* One copy, whatever ranks repeat, mean over a request's context. */
 static double cache_bytes(const struct asked *a)
@@ -193,10 +180,7 @@ static double cache_bytes(const struct asked *a)
 		       : 0;
 }
 
-static double layers(const struct asked *a)
-{
-	return (double)model_kind_layers(model_of(a), a->kind);
-}
+VALUE(layers, (double)model_kind_layers(model_of(a), a->kind))
 
 static void own(const struct asked *a, struct explanation *out, const char *symbol,
 		const char *meaning, const char *member)
@@ -266,10 +250,7 @@ static void mixer_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "beside", "the state space beside it", "beside");
 }
 
-static double beside(const struct asked *a)
-{
-	return model_beside_parameters(model_of(a), &model_of(a)->kind[a->kind]);
-}
+VALUE(beside, model_beside_parameters(model_of(a), &model_of(a)->kind[a->kind]))
 
 static void beside_terms(const struct asked *a, struct explanation *out)
 {

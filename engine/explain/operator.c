@@ -124,10 +124,7 @@ static double launching(const struct asked *a, double launches)
 	return launches * explain_step(a)->context.launch_seconds;
 }
 
-static double host_forward(const struct asked *a)
-{
-	return launching(a, explain_op(a)->host_forward);
-}
+VALUE(host_forward, launching(a, explain_op(a)->host_forward))
 
 static double host_backward(const struct asked *a)
 {
@@ -172,10 +169,7 @@ static double quantised_out(const struct asked *a)
 	       explain_op(a)->quantise_gradient_bytes;
 }
 
-static double drawing(const struct asked *a)
-{
-	return explain_op(a)->draws * explain_step(a)->context.memory.kernel_seconds;
-}
+VALUE(drawing, explain_op(a)->draws *explain_step(a)->context.memory.kernel_seconds)
 
 static struct roofline rate_of(const struct asked *a)
 {
@@ -190,10 +184,7 @@ static struct roofline rate_of(const struct asked *a)
 	return rate;
 }
 
-static double rate(const struct asked *a)
-{
-	return 1 / rate_of(a).seconds_per_flop;
-}
+VALUE(rate, 1 / rate_of(a).seconds_per_flop)
 
 static double tail(const struct asked *a)
 {

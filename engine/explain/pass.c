@@ -20,10 +20,7 @@ static bool is_halved(const struct asked *a)
 	return explain_pass_of(a)->halved;
 }
 
-static double stages(const struct asked *a)
-{
-	return explain_pass_of(a)->server->context.shape.pp;
-}
+VALUE(stages, explain_pass_of(a)->server->context.shape.pp)
 
 static const char *stage_knob(const struct asked *a)
 {
@@ -72,15 +69,8 @@ static double reached(const struct asked *a)
 	return explain_pass_of(a)->batch.prompt_tokens > 0 && share > 0 ? share : 1;
 }
 
-static double layer_seconds(const struct asked *a)
-{
-	return summed(a, 0, pass_of(a)->ends) / reached(a);
-}
-
-static double end_seconds(const struct asked *a)
-{
-	return summed(a, pass_of(a)->ends, pass_of(a)->operators);
-}
+VALUE(layer_seconds, summed(a, 0, pass_of(a)->ends) / reached(a))
+VALUE(end_seconds, summed(a, pass_of(a)->ends, pass_of(a)->operators))
 
 static void layer_terms(const struct asked *a, struct explanation *out)
 {
@@ -100,30 +90,21 @@ static void end_terms(const struct asked *a, struct explanation *out)
 	sum(a, out, pass_of(a)->ends, pass_of(a)->operators, "seconds");
 }
 
-static double compute(const struct asked *a)
-{
-	return pass_of(a)->compute_seconds;
-}
+VALUE(compute, pass_of(a)->compute_seconds)
 
 static void compute_terms(const struct asked *a, struct explanation *out)
 {
 	sum(a, out, 0, pass_of(a)->operators, "compute_seconds");
 }
 
-static double memory(const struct asked *a)
-{
-	return pass_of(a)->memory_seconds;
-}
+VALUE(memory, pass_of(a)->memory_seconds)
 
 static void memory_terms(const struct asked *a, struct explanation *out)
 {
 	sum(a, out, 0, pass_of(a)->operators, "memory_seconds");
 }
 
-static double fixed(const struct asked *a)
-{
-	return pass_of(a)->fixed_seconds;
-}
+VALUE(fixed, pass_of(a)->fixed_seconds)
 
 static void fixed_terms(const struct asked *a, struct explanation *out)
 {
@@ -172,10 +153,7 @@ static void calls(const struct asked *a, struct explanation *out,
 OF_DIMENSION(tp, DIM_TP)
 OF_DIMENSION(cp, DIM_CP)
 
-static double pp(const struct asked *a)
-{
-	return pass_of(a)->pp_seconds;
-}
+VALUE(pp, pass_of(a)->pp_seconds)
 
 /* A rank sends on what its stage has done; a token goes all the way. */
 static void pp_terms(const struct asked *a, struct explanation *out)
@@ -202,10 +180,7 @@ static void travelling_terms(const struct asked *a, struct explanation *out)
 	calls(a, out, DIM_EP);
 }
 
-static double ep(const struct asked *a)
-{
-	return pass_of(a)->ep_seconds;
-}
+VALUE(ep, pass_of(a)->ep_seconds)
 
 static void ep_terms(const struct asked *a, struct explanation *out)
 {
@@ -275,10 +250,7 @@ static void launching_terms(const struct asked *a, struct explanation *out)
 			     "stack.serving_expert_cpu_seconds");
 }
 
-static double host(const struct asked *a)
-{
-	return pass_of(a)->host_seconds;
-}
+VALUE(host, pass_of(a)->host_seconds)
 
 static void host_terms(const struct asked *a, struct explanation *out)
 {
@@ -301,15 +273,8 @@ static void host_terms(const struct asked *a, struct explanation *out)
 
 /* --- the pass --- */
 
-static double seconds(const struct asked *a)
-{
-	return pass_of(a)->seconds;
-}
-
-static double stage(const struct asked *a)
-{
-	return pass_of(a)->stage_seconds;
-}
+VALUE(seconds, pass_of(a)->seconds)
+VALUE(stage, pass_of(a)->stage_seconds)
 
 static void stage_terms(const struct asked *a, struct explanation *out)
 {

@@ -22,18 +22,12 @@ static void own(const struct asked *a, struct explanation *out, const char *symb
 		     explain_pass_name(a), a->op, member);
 }
 
-#define OF(name, field)                           \
-	static double name(const struct asked *a) \
-	{                                         \
-		return op_of(a)->field;           \
-	}
-
-OF(seconds, seconds)
-OF(compute, compute_seconds)
-OF(memory, memory_seconds)
-OF(fixed, fixed_seconds)
-OF(flops, flops)
-OF(bytes, bytes)
+VALUE(seconds, op_of(a)->seconds)
+VALUE(compute, op_of(a)->compute_seconds)
+VALUE(memory, op_of(a)->memory_seconds)
+VALUE(fixed, op_of(a)->fixed_seconds)
+VALUE(flops, op_of(a)->flops)
+VALUE(bytes, op_of(a)->bytes)
 
 /* --- rates --- */
 
@@ -89,10 +83,7 @@ static void compute_share(const struct asked *a, struct explanation *out)
 	explain_say(out, ")");
 }
 
-static double flops_per_second(const struct asked *a)
-{
-	return compute(a) > 0 ? flops(a) / compute(a) : 0;
-}
+VALUE(flops_per_second, compute(a) > 0 ? flops(a) / compute(a) : 0)
 
 /* The peak of what it runs in, 1 where the chip states none. */
 static void flops_rate_terms(const struct asked *a, struct explanation *out)
@@ -140,10 +131,7 @@ static void memory_share(const struct asked *a, struct explanation *out)
 	explain_say(out, ")");
 }
 
-static double bytes_per_second(const struct asked *a)
-{
-	return memory(a) > 0 ? bytes(a) / memory(a) : 0;
-}
+VALUE(bytes_per_second, memory(a) > 0 ? bytes(a) / memory(a) : 0)
 
 static void bytes_rate_terms(const struct asked *a, struct explanation *out)
 {

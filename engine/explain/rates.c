@@ -29,10 +29,7 @@ static void divide_or_multiply(const struct asked *a, struct explanation *out,
 	knob(a, out, "u", "slower than predicted (calibrate)", key);
 }
 
-static double memory_rate(const struct asked *a)
-{
-	return 1 / explain_step(a)->context.memory.seconds_per_byte;
-}
+VALUE(memory_rate, 1 / explain_step(a)->context.memory.seconds_per_byte)
 
 static void memory_rate_terms(const struct asked *a, struct explanation *out)
 {
@@ -41,15 +38,8 @@ static void memory_rate_terms(const struct asked *a, struct explanation *out)
 	divide_or_multiply(a, out, " / ", "compute_scale");
 }
 
-static double gemm_rate(const struct asked *a)
-{
-	return 1 / explain_step(a)->context.gemm.seconds_per_flop;
-}
-
-static double head_rate(const struct asked *a)
-{
-	return 1 / explain_step(a)->context.head_gemm.seconds_per_flop;
-}
+VALUE(gemm_rate, 1 / explain_step(a)->context.gemm.seconds_per_flop)
+VALUE(head_rate, 1 / explain_step(a)->context.head_gemm.seconds_per_flop)
 
 static void add_rate(const struct asked *a, struct explanation *out, int precision)
 {
@@ -142,15 +132,8 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 	}
 }
 
-static double kernel(const struct asked *a)
-{
-	return explain_step(a)->context.gemm.kernel_seconds;
-}
-
-static double small_kernel(const struct asked *a)
-{
-	return explain_step(a)->context.memory.kernel_seconds;
-}
+VALUE(kernel, explain_step(a)->context.gemm.kernel_seconds)
+VALUE(small_kernel, explain_step(a)->context.memory.kernel_seconds)
 
 static void add_kernel(const struct asked *a, struct explanation *out)
 {
@@ -173,20 +156,9 @@ static void small_kernel_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, ") / 2");
 }
 
-static double unaligned(const struct asked *a)
-{
-	return explain_step(a)->context.unaligned_efficiency;
-}
-
-static double launch(const struct asked *a)
-{
-	return explain_step(a)->context.launch_seconds;
-}
-
-static double slowest_host(const struct asked *a)
-{
-	return graph_slowest_host(&explain_step(a)->mesh);
-}
+VALUE(unaligned, explain_step(a)->context.unaligned_efficiency)
+VALUE(launch, explain_step(a)->context.launch_seconds)
+VALUE(slowest_host, graph_slowest_host(&explain_step(a)->mesh))
 
 static void slowest_terms(const struct asked *a, struct explanation *out)
 {
@@ -212,10 +184,7 @@ static void launch_terms(const struct asked *a, struct explanation *out)
 		     "slowest_host");
 }
 
-static double join(const struct asked *a)
-{
-	return explain_step(a)->join_seconds;
-}
+VALUE(join, explain_step(a)->join_seconds)
 
 static double join_share(const struct asked *a)
 {

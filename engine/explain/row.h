@@ -110,6 +110,12 @@ struct explain_node {
 #define NODE_OF(...) NODE_OF_FROM(NODE_SOURCE, __VA_ARGS__)
 /* A file whose nodes have a source of their own defines it anew. */
 #define NODE_SOURCE NULL
+/* The value of a node, of the asked number `a`. */
+#define VALUE(name, expression)                   \
+	static double name(const struct asked *a) \
+	{                                         \
+		return expression;                \
+	}
 /* Layers of a kind, as the split dealt them out. */
 #define EXPLAIN_DEALT(title, of)                                                \
 	NODE_FROM("engine/plan/split.c", "layers", title, FORM_COUNT, of, NULL, \

@@ -21,13 +21,6 @@ static inline void from(const struct asked *a, struct explanation *out,
 	explain_from(a, out, symbol, meaning, "%s", key);
 }
 
-/* The value of a node: a field of the estimate. */
-#define OF(name, field)                           \
-	static double name(const struct asked *a) \
-	{                                         \
-		return serving(a)->field;         \
-	}
-
 /* The terms of a first token from the prompt alone to the transfer; received, company:
  * the wait until those before it are received, and for others of its pass, too. */
 void explain_first_waits(const struct asked *asked, struct explanation *out,

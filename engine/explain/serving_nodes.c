@@ -5,32 +5,26 @@
 #include "engine/explain/server.h"
 #include "engine/serve/serve.h"
 
-#define FACT(name, field)                         \
-	static double name(const struct asked *a) \
-	{                                         \
-		return explain_server(a)->field;  \
-	}
-
-OF(stretch, stretch)
-OF(step_between, step_between_seconds)
-OF(ahead, ahead)
-OF(behind, behind)
-OF(added, added_seconds)
-OF(served, served_seconds)
-OF(begin, begin_seconds)
-OF(company, company_seconds)
-OF(received, received_seconds)
-OF(carrying, carrying_seconds)
-OF(goodput, goodput)
-OF(goodput_requests, goodput_concurrency)
-OF(communicators, communicators)
-OF(prefix, prefix_bytes)
-OF(request, request_bytes)
-FACT(decode_flops, pass[PASS_DECODE].cost.flops)
-FACT(decode_bytes, pass[PASS_DECODE].cost.bytes)
-FACT(prompt_flops, prompt.flops)
-FACT(prompt_bytes, prompt.bytes)
-FACT(weight_bytes, run.decode.context.weight_bytes)
+VALUE(stretch, serving(a)->stretch)
+VALUE(step_between, serving(a)->step_between_seconds)
+VALUE(ahead, serving(a)->ahead)
+VALUE(behind, serving(a)->behind)
+VALUE(added, serving(a)->added_seconds)
+VALUE(served, serving(a)->served_seconds)
+VALUE(begin, serving(a)->begin_seconds)
+VALUE(company, serving(a)->company_seconds)
+VALUE(received, serving(a)->received_seconds)
+VALUE(carrying, serving(a)->carrying_seconds)
+VALUE(goodput, serving(a)->goodput)
+VALUE(goodput_requests, serving(a)->goodput_concurrency)
+VALUE(communicators, serving(a)->communicators)
+VALUE(prefix, serving(a)->prefix_bytes)
+VALUE(request, serving(a)->request_bytes)
+VALUE(decode_flops, explain_server(a)->pass[PASS_DECODE].cost.flops)
+VALUE(decode_bytes, explain_server(a)->pass[PASS_DECODE].cost.bytes)
+VALUE(prompt_flops, explain_server(a)->prompt.flops)
+VALUE(prompt_bytes, explain_server(a)->prompt.bytes)
+VALUE(weight_bytes, explain_server(a)->run.decode.context.weight_bytes)
 
 static double first_token(const struct asked *a)
 {
@@ -97,20 +91,9 @@ static double asked(const struct asked *a)
 	return serving(a)->concurrency + held;
 }
 
-static double room_wait(const struct asked *a)
-{
-	return serving(a)->room_seconds;
-}
-
-static double elsewhere(const struct asked *a)
-{
-	return serving(a)->elsewhere;
-}
-
-static double copies(const struct asked *a)
-{
-	return serving(a)->engines * (double)plan(a)->dp_attention;
-}
+VALUE(room_wait, serving(a)->room_seconds)
+VALUE(elsewhere, serving(a)->elsewhere)
+VALUE(copies, serving(a)->engines *(double)plan(a)->dp_attention)
 
 static double prefill_copies(const struct asked *a)
 {
@@ -161,10 +144,7 @@ static double small(const struct asked *a)
 	return few;
 }
 
-static double vocab(const struct asked *a)
-{
-	return (double)a->estimate->padded_vocab;
-}
+VALUE(vocab, (double)a->estimate->padded_vocab)
 
 static void communicator_terms(const struct asked *a, struct explanation *out)
 {
@@ -197,10 +177,7 @@ static double busy(const struct asked *a)
 	return v->concurrency < 1 ? share * v->concurrency : share;
 }
 
-static double watts(const struct asked *a)
-{
-	return cluster_watts(&a->scenario->cluster, busy(a));
-}
+VALUE(watts, cluster_watts(&a->scenario->cluster, busy(a)))
 
 #undef NODE_SOURCE
 #define NODE_SOURCE "engine/serve/README.md"

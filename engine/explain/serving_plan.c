@@ -6,26 +6,15 @@
 #include "engine/explain/server.h"
 #include "engine/serve/serve.h"
 
-OF(gain, gain)
-OF(budget, budget_tokens)
-OF(kv_room, kv_room_bytes)
-OF(kv_share, kv_share_bytes)
-OF(admitted, admitted_tokens)
+VALUE(gain, serving(a)->gain)
+VALUE(budget, serving(a)->budget_tokens)
+VALUE(kv_room, serving(a)->kv_room_bytes)
+VALUE(kv_share, serving(a)->kv_share_bytes)
+VALUE(admitted, serving(a)->admitted_tokens)
 
-static double limit(const struct asked *a)
-{
-	return server_request_limit(a->scenario);
-}
-
-static double usual_requests(const struct asked *a)
-{
-	return server_usual_requests(a->scenario);
-}
-
-static double rows(const struct asked *a)
-{
-	return fmin(limit(a) > 0 ? limit(a) : 256, budget(a));
-}
+VALUE(limit, server_request_limit(a->scenario))
+VALUE(usual_requests, server_usual_requests(a->scenario))
+VALUE(rows, fmin(limit(a) > 0 ? limit(a) : 256, budget(a)))
 
 static void admitted_terms(const struct asked *a, struct explanation *out)
 {
@@ -61,10 +50,7 @@ static void kv_share_terms(const struct asked *a, struct explanation *out)
 		from(a, out, "context", "that is not counted", "stack.context_bytes");
 }
 
-static double taken_share(const struct asked *a)
-{
-	return server_memory_share(a->scenario);
-}
+VALUE(taken_share, server_memory_share(a->scenario))
 
 static void taken_share_terms(const struct asked *a, struct explanation *out)
 {
@@ -75,10 +61,7 @@ static void taken_share_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "asked", "by the plan, 0 = by itself", "memory_share");
 }
 
-static double acceptance(const struct asked *a)
-{
-	return server_acceptance(a->scenario);
-}
+VALUE(acceptance, server_acceptance(a->scenario))
 
 static void acceptance_terms(const struct asked *a, struct explanation *out)
 {
@@ -134,10 +117,7 @@ static void usual_request_terms(const struct asked *a, struct explanation *out)
 		    "stack.serving_max_requests");
 }
 
-static double usual_tokens(const struct asked *a)
-{
-	return server_usual_tokens(a->scenario);
-}
+VALUE(usual_tokens, server_usual_tokens(a->scenario))
 
 static void usual_token_terms(const struct asked *a, struct explanation *out)
 {
@@ -151,10 +131,7 @@ static void usual_token_terms(const struct asked *a, struct explanation *out)
 			     : "stack.serving_max_batched_tokens");
 }
 
-static double prefill_pool(const struct asked *a)
-{
-	return (double)scenario_prefill_gpus(a->scenario);
-}
+VALUE(prefill_pool, (double)scenario_prefill_gpus(a->scenario))
 
 static void pool_terms(const struct asked *a, struct explanation *out)
 {

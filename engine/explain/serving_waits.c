@@ -10,17 +10,14 @@ static const struct server *prompts_of(const struct asked *a)
 	return run_prompts(&explain_server(a)->run);
 }
 
-OF(transfer, transfer_seconds)
-OF(contended, contended_seconds)
-OF(load, load_seconds)
-OF(busy, nic_share)
+VALUE(transfer, serving(a)->transfer_seconds)
+VALUE(contended, serving(a)->contended_seconds)
+VALUE(load, serving(a)->load_seconds)
+VALUE(busy, serving(a)->nic_share)
 
 /* --- the cache between pools --- */
 
-static double travelling(const struct asked *a)
-{
-	return run_travelling_bytes(&explain_server(a)->run);
-}
+VALUE(travelling, run_travelling_bytes(&explain_server(a)->run))
 
 static void transfer_terms(const struct asked *a, struct explanation *out)
 {
@@ -57,10 +54,7 @@ static void contended_terms(const struct asked *a, struct explanation *out)
 
 /* --- the cache on the host --- */
 
-static double load_bytes(const struct asked *a)
-{
-	return run_reloaded_bytes(&explain_server(a)->run);
-}
+VALUE(load_bytes, run_reloaded_bytes(&explain_server(a)->run))
 
 static double copy(const struct asked *a)
 {
@@ -150,10 +144,7 @@ static double prompt_passes(const struct asked *a)
 	       a->scenario->stack.serving.prompt_seconds;
 }
 
-static double whole_passes(const struct asked *a)
-{
-	return explain_server(a)->whole_passes;
-}
+VALUE(whole_passes, explain_server(a)->whole_passes)
 
 static void prompt_pass_terms(const struct asked *a, struct explanation *out)
 {

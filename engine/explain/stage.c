@@ -37,10 +37,7 @@ static double count_layers(const struct asked *a, int kind)
 	return count;
 }
 
-static double kind_layers(const struct asked *a)
-{
-	return count_layers(a, a->kind);
-}
+VALUE(kind_layers, count_layers(a, a->kind))
 
 static double count_end(const struct asked *a, int k)
 {
@@ -59,10 +56,7 @@ static double embeddings(const struct asked *a)
 	return step_has_table(step, mtp) ? count_end(a, mtp) : 0;
 }
 
-static double heads(const struct asked *a)
-{
-	return count_end(a, explain_step(a)->split.head_stage);
-}
+VALUE(heads, count_end(a, explain_step(a)->split.head_stage))
 
 static double mtp_layers(const struct asked *a)
 {
@@ -165,11 +159,6 @@ static const struct stage_sum *sum_of(const struct asked *a)
 	return &explain_step(a)->sum[a->stage];
 }
 
-#define SUM_OF(name, field)                       \
-	static double name(const struct asked *a) \
-	{                                         \
-		return sum_of(a)->field;          \
-	}
 #define PARTS(name, member)                                              \
 	static void name(const struct asked *a, struct explanation *out) \
 	{                                                                \
@@ -181,20 +170,20 @@ static const struct stage_sum *sum_of(const struct asked *a)
 		largest_part(a, out, member);                            \
 	}
 
-SUM_OF(dense, dense)
-SUM_OF(expert, expert)
-SUM_OF(trained_dense, dense_trainable)
-SUM_OF(trained_expert, expert_trainable)
-SUM_OF(trained_layers, trained_layers)
-SUM_OF(saved, saved_bytes)
-SUM_OF(sent, host_bytes)
-SUM_OF(whole, whole_bytes)
-SUM_OF(gemm, gemm_bytes)
-SUM_OF(narrow, narrow)
-SUM_OF(largest_dense, largest_dense)
-SUM_OF(largest_layer, largest_layer)
-SUM_OF(largest_dense_trained, largest_dense_trainable)
-SUM_OF(largest_trained, largest_trainable)
+VALUE(dense, sum_of(a)->dense)
+VALUE(expert, sum_of(a)->expert)
+VALUE(trained_dense, sum_of(a)->dense_trainable)
+VALUE(trained_expert, sum_of(a)->expert_trainable)
+VALUE(trained_layers, sum_of(a)->trained_layers)
+VALUE(saved, sum_of(a)->saved_bytes)
+VALUE(sent, sum_of(a)->host_bytes)
+VALUE(whole, sum_of(a)->whole_bytes)
+VALUE(gemm, sum_of(a)->gemm_bytes)
+VALUE(narrow, sum_of(a)->narrow)
+VALUE(largest_dense, sum_of(a)->largest_dense)
+VALUE(largest_layer, sum_of(a)->largest_layer)
+VALUE(largest_dense_trained, sum_of(a)->largest_dense_trainable)
+VALUE(largest_trained, sum_of(a)->largest_trainable)
 PARTS(add_dense, "dense_parameters")
 PARTS(add_expert, "expert_parameters")
 PARTS(add_trained_dense, "trained_dense")
@@ -210,15 +199,8 @@ LARGEST(most_layer, "parameters")
 LARGEST(most_dense_trained, "trained_dense")
 LARGEST(most_trained, "trained_parameters")
 
-static double kept(const struct asked *a)
-{
-	return sum_of(a)->saved_bytes / mesh_copies(a->scenario);
-}
-
-static double sent_of_one(const struct asked *a)
-{
-	return sum_of(a)->host_bytes / mesh_copies(a->scenario);
-}
+VALUE(kept, sum_of(a)->saved_bytes / mesh_copies(a->scenario))
+VALUE(sent_of_one, sum_of(a)->host_bytes / mesh_copies(a->scenario))
 
 static void again_terms(const struct asked *a, struct explanation *out)
 {
@@ -301,10 +283,7 @@ static double host_share(const struct asked *a)
 							     : 0;
 }
 
-static double counted(const struct asked *a)
-{
-	return a->estimate->stage[a->stage].in_flight;
-}
+VALUE(counted, a->estimate->stage[a->stage].in_flight)
 
 static const char simulated[] =
 	"What the pipeline's run returned: the orders of the schedule on the stages' "

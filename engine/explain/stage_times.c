@@ -18,20 +18,9 @@ static double waiting(const struct asked *a)
 	return explain_scaled(a, step->result.idle[a->stage]);
 }
 
-static double transfer(const struct asked *a)
-{
-	return explain_scaled(a, explain_step(a)->result.transfer[a->stage]);
-}
-
-static double working(const struct asked *a)
-{
-	return explain_scaled(a, explain_step(a)->result.busy[a->stage]);
-}
-
-static double inside(const struct asked *a)
-{
-	return explain_scaled(a, explain_step(a)->work[a->stage].exposed_seconds);
-}
+VALUE(transfer, explain_scaled(a, explain_step(a)->result.transfer[a->stage]))
+VALUE(working, explain_scaled(a, explain_step(a)->result.busy[a->stage]))
+VALUE(inside, explain_scaled(a, explain_step(a)->work[a->stage].exposed_seconds))
 
 static double paired(const struct asked *a)
 {
@@ -43,10 +32,7 @@ static double paired(const struct asked *a)
 					 step->result.busy[a->stage]);
 }
 
-static double sync(const struct asked *a)
-{
-	return explain_scaled(a, explain_step(a)->work[a->stage].sync_seconds);
-}
+VALUE(sync, explain_scaled(a, explain_step(a)->work[a->stage].sync_seconds))
 
 static double late(const struct asked *a)
 {
@@ -57,10 +43,7 @@ static double late(const struct asked *a)
 					  step->work[a->stage].optimizer_seconds));
 }
 
-static double again_flops(const struct asked *a)
-{
-	return explain_step(a)->work[a->stage].recompute_flops;
-}
+VALUE(again_flops, explain_step(a)->work[a->stage].recompute_flops)
 
 static void working_terms(const struct asked *a, struct explanation *out)
 {
@@ -146,10 +129,7 @@ static void shared_trained_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "ed", "ranks that share an expert's", "shards.expert");
 }
 
-static double update_fixed(const struct asked *a)
-{
-	return states_fixed_seconds(a->scenario, sum_of(a)->trained_layers);
-}
+VALUE(update_fixed, states_fixed_seconds(a->scenario, sum_of(a)->trained_layers))
 
 static void update_fixed_terms(const struct asked *a, struct explanation *out)
 {

@@ -4,15 +4,8 @@
 
 #include "engine/explain/training.h"
 
-static double weight_bytes(const struct asked *a)
-{
-	return step_weight_bytes(a->scenario);
-}
-
-static double layer_weight_bytes(const struct asked *a)
-{
-	return step_layer_weight_bytes(plan(a));
-}
+VALUE(weight_bytes, step_weight_bytes(a->scenario))
+VALUE(layer_weight_bytes, step_layer_weight_bytes(plan(a)))
 
 static void precision_term(const struct asked *a, struct explanation *out)
 {
@@ -56,25 +49,10 @@ static void weight_bytes_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "P", "parameters", "parameters");
 }
 
-static double wide_weights(const struct asked *a)
-{
-	return states_wide_weights(&a->scenario->model);
-}
-
-static double sent_gradient(const struct asked *a)
-{
-	return step_gradient_bytes(a->scenario);
-}
-
-static double reduced_gradient(const struct asked *a)
-{
-	return step_sent_bytes(a->scenario);
-}
-
-static double gradient(const struct asked *a)
-{
-	return states_gather_once(plan(a)) ? 4 : step_gradient_bytes(a->scenario);
-}
+VALUE(wide_weights, states_wide_weights(&a->scenario->model))
+VALUE(sent_gradient, step_gradient_bytes(a->scenario))
+VALUE(reduced_gradient, step_sent_bytes(a->scenario))
+VALUE(gradient, states_gather_once(plan(a)) ? 4 : step_gradient_bytes(a->scenario))
 
 static void gradient_terms(const struct asked *a, struct explanation *out)
 {
@@ -86,35 +64,12 @@ static void gradient_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "g", "as they travel", "states.sent_gradient_bytes");
 }
 
-static double adding(const struct asked *a)
-{
-	return step_accumulate_bytes(a->scenario, 1);
-}
-
-static double optimizer(const struct asked *a)
-{
-	return step_optimizer_bytes(a->scenario);
-}
-
-static double moments(const struct asked *a)
-{
-	return step_moment_bytes((enum optimizer)plan(a)->optimizer);
-}
-
-static double master(const struct asked *a)
-{
-	return step_master_bytes(a->scenario);
-}
-
-static double master_rest(const struct asked *a)
-{
-	return step_master_rest(a->scenario);
-}
-
-static double stepped(const struct asked *a)
-{
-	return step_stepped_bytes(a->scenario);
-}
+VALUE(adding, step_accumulate_bytes(a->scenario, 1))
+VALUE(optimizer, step_optimizer_bytes(a->scenario))
+VALUE(moments, step_moment_bytes((enum optimizer)plan(a)->optimizer))
+VALUE(master, step_master_bytes(a->scenario))
+VALUE(master_rest, step_master_rest(a->scenario))
+VALUE(stepped, step_stepped_bytes(a->scenario))
 
 /* "if(optimizer == 0, 8, if(optimizer == 1, 2, ... 4))" */
 static void moment_terms(const struct asked *a, struct explanation *out)
@@ -128,15 +83,8 @@ static void moment_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "optimizer", "by the number of its word", "optimizer");
 }
 
-static double moved(const struct asked *a)
-{
-	return states_moved_bytes(a->scenario);
-}
-
-static double host_moved(const struct asked *a)
-{
-	return states_host_moved_bytes(a->scenario);
-}
+VALUE(moved, states_moved_bytes(a->scenario))
+VALUE(host_moved, states_host_moved_bytes(a->scenario))
 
 static double host_rate(const struct asked *a)
 {
@@ -146,10 +94,7 @@ static double host_rate(const struct asked *a)
 				      cluster_host_shares(c), cluster_host_rate(c));
 }
 
-static double host_seconds(const struct asked *a)
-{
-	return states_host_seconds(a->scenario);
-}
+VALUE(host_seconds, states_host_seconds(a->scenario))
 
 static double sync_copy(const struct asked *a)
 {
@@ -161,10 +106,7 @@ static double sync_copy(const struct asked *a)
 	return each.sync_copy;
 }
 
-static double logit_width(const struct asked *a)
-{
-	return step_logit_width(a->scenario);
-}
+VALUE(logit_width, step_logit_width(a->scenario))
 
 static void logit_terms(const struct asked *a, struct explanation *out)
 {
@@ -198,10 +140,7 @@ static void logit_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
-static double captured(const struct asked *a)
-{
-	return step_graph_bytes(a->scenario);
-}
+VALUE(captured, step_graph_bytes(a->scenario))
 
 static void captured_terms(const struct asked *a, struct explanation *out)
 {
@@ -212,10 +151,7 @@ static void captured_terms(const struct asked *a, struct explanation *out)
 				     : "stack.graph_bytes");
 }
 
-static double width(const struct asked *a)
-{
-	return explain_step(a)->context.width;
-}
+VALUE(width, explain_step(a)->context.width)
 
 static double layer_input(const struct asked *a)
 {
@@ -224,25 +160,10 @@ static double layer_input(const struct asked *a)
 	return c->norm_tokens * (double)a->scenario->model.hidden * c->width;
 }
 
-static double operand_width(const struct asked *a)
-{
-	return explain_step(a)->context.operand_width;
-}
-
-static double narrow_alone(const struct asked *a)
-{
-	return explain_step(a)->context.quantise_alone_bytes;
-}
-
-static double narrow_weight(const struct asked *a)
-{
-	return explain_step(a)->context.quantise_weight_bytes;
-}
-
-static double weight_copy(const struct asked *a)
-{
-	return explain_step(a)->context.weight_copy_bytes;
-}
+VALUE(operand_width, explain_step(a)->context.operand_width)
+VALUE(narrow_alone, explain_step(a)->context.quantise_alone_bytes)
+VALUE(narrow_weight, explain_step(a)->context.quantise_weight_bytes)
+VALUE(weight_copy, explain_step(a)->context.weight_copy_bytes)
 
 static void weight_copy_terms(const struct asked *a, struct explanation *out)
 {
