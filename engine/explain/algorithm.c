@@ -88,8 +88,8 @@ VALUE(up_inside, lg_up(inside(a)))
 VALUE(up_domains, lg_up(domains(a)))
 
 /* A term if the formula has it; `member` behind "traffic.3.by.ring.". */
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
+static void used(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *member)
 {
 	char row[EXPLAIN_MAX_KEY];
 
@@ -125,8 +125,8 @@ static void measured(const struct asked *a, struct explanation *out, const char 
 static void second_terms(const struct asked *a, struct explanation *out)
 {
 	out->source = algorithm_source(a->algorithm);
-	own(a, out, "waiting", "steps that wait for each other", "waiting_seconds");
-	own(a, out, "moving", "bytes at their rates", "moving_seconds");
+	used(a, out, "waiting", "steps that wait for each other", "waiting_seconds");
+	used(a, out, "moving", "bytes at their rates", "moving_seconds");
 }
 
 static void waiting_terms(const struct asked *a, struct explanation *out)
@@ -142,17 +142,17 @@ static void waiting_terms(const struct asked *a, struct explanation *out)
 		explain_formula(out, waiting_text);
 	else
 		explain_say(out, "start + near_steps * hop + far_steps * far_hop");
-	own(a, out, "start", "until the kernel runs and has met its peers",
-	    "start_seconds");
-	own(a, out, "near_steps", "steps inside the domain", "near_steps");
+	used(a, out, "start", "until the kernel runs and has met its peers",
+	     "start_seconds");
+	used(a, out, "near_steps", "steps inside the domain", "near_steps");
 	if (row && row->hop_seconds > 0)
 		measured(a, out, "hop", "each of them", "hop_seconds");
 	else
 		constant(a, out, "hop", "each of them",
 			 "cluster.domain_latency_seconds");
-	own(a, out, "far_steps", "steps across the network", "far_steps");
+	used(a, out, "far_steps", "steps across the network", "far_steps");
 	constant(a, out, "far_hop", "each of them", "cluster.network_latency_seconds");
-	own(a, out, "peers", "that are addressed at once", "peers");
+	used(a, out, "peers", "that are addressed at once", "peers");
 	if (formula_uses(out->formula, "peer"))
 		measured(a, out, "peer", "each of them", "peer_seconds");
 }
@@ -160,14 +160,14 @@ static void waiting_terms(const struct asked *a, struct explanation *out)
 static void moving_terms(const struct asked *a, struct explanation *out)
 {
 	explain_formula(out, account_of(a).unit->in_turn ? in_turn_text : at_once_text);
-	own(a, out, "near_bytes", "at the rate inside the domain", "near_bytes");
-	own(a, out, "near_rate", "bytes per second inside", "near_rate");
-	own(a, out, "peer_bytes", "of them, to one peer", "peer_bytes");
-	own(a, out, "peer_rate", "bytes per second to one peer", "peer_rate");
-	own(a, out, "far_bytes", "at the rate of the network's port", "far_bytes");
-	own(a, out, "far_rate", "bytes per second across", "far_rate");
-	own(a, out, "own_bytes", "copied from the input to the result", "own_bytes");
-	own(a, out, "copy_rate", "bytes per second of a copy, 0 = any", "copy_rate");
+	used(a, out, "near_bytes", "at the rate inside the domain", "near_bytes");
+	used(a, out, "near_rate", "bytes per second inside", "near_rate");
+	used(a, out, "peer_bytes", "of them, to one peer", "peer_bytes");
+	used(a, out, "peer_rate", "bytes per second to one peer", "peer_rate");
+	used(a, out, "far_bytes", "at the rate of the network's port", "far_bytes");
+	used(a, out, "far_rate", "bytes per second across", "far_rate");
+	used(a, out, "own_bytes", "copied from the input to the result", "own_bytes");
+	used(a, out, "copy_rate", "bytes per second of a copy, 0 = any", "copy_rate");
 }
 
 static void start_terms(const struct asked *a, struct explanation *out)
@@ -219,24 +219,24 @@ static void work_terms(const struct asked *a, struct explanation *out,
 	if (formula_uses(out->formula, "r"))
 		explain_from(a, out, "r", "of it, what leaves the domain",
 			     "%s.remote_bytes", row);
-	own(a, out, "p", "ranks", "ranks");
-	own(a, out, "g", "of them in a domain", "domain_ranks");
-	own(a, out, "N", "domains", "domains");
-	own(a, out, "f", "2 there and back, 1 one way", "ways");
-	own(a, out, "s", "1 where the domain's switch adds up", "switch_adds");
-	own(a, out, "A", "axes of the torus, at least 1", "axes");
-	own(a, out, "U",
-	    "axes that the group lies along, a line half, shared with those between",
-	    "used_axes");
-	own(a, out, "H", "hops along these to the farthest", "axis_hops");
-	own(a, out, "D", "ranks along the longest, of a line twice", "longest_axis");
-	own(a, out, "spare", "lines of a rank over those that carry this",
-	    "spare_lines");
-	own(a, out, "over", "calls that share a line above a leaf", "line_sharers");
-	own(a, out, "L", "lg p, rounded up", "lg_ranks_up");
-	own(a, out, "l", "lg p, rounded down", "lg_ranks_down");
-	own(a, out, "G", "lg g, rounded up", "lg_domain_ranks");
-	own(a, out, "M", "lg N, rounded up", "lg_domains");
+	used(a, out, "p", "ranks", "ranks");
+	used(a, out, "g", "of them in a domain", "domain_ranks");
+	used(a, out, "N", "domains", "domains");
+	used(a, out, "f", "2 there and back, 1 one way", "ways");
+	used(a, out, "s", "1 where the domain's switch adds up", "switch_adds");
+	used(a, out, "A", "axes of the torus, at least 1", "axes");
+	used(a, out, "U",
+	     "axes that the group lies along, a line half, shared with those between",
+	     "used_axes");
+	used(a, out, "H", "hops along these to the farthest", "axis_hops");
+	used(a, out, "D", "ranks along the longest, of a line twice", "longest_axis");
+	used(a, out, "spare", "lines of a rank over those that carry this",
+	     "spare_lines");
+	used(a, out, "over", "calls that share a line above a leaf", "line_sharers");
+	used(a, out, "L", "lg p, rounded up", "lg_ranks_up");
+	used(a, out, "l", "lg p, rounded down", "lg_ranks_down");
+	used(a, out, "G", "lg g, rounded up", "lg_domain_ranks");
+	used(a, out, "M", "lg N, rounded up", "lg_domains");
 }
 
 #define WORK_TERMS(member)                                                         \
@@ -262,11 +262,11 @@ static void sent_bytes_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "near_bytes%s + far_bytes%s",
 		    spare_lines(a) > 1 ? " / spare" : "",
 		    line_sharers(a) > 1 ? " / over" : "");
-	own(a, out, "near_bytes", "inside the domain", "near_bytes");
-	own(a, out, "spare", "lines of a rank over those that carry this",
-	    "spare_lines");
-	own(a, out, "far_bytes", "across the network", "far_bytes");
-	own(a, out, "over", "calls that share a line above a leaf", "line_sharers");
+	used(a, out, "near_bytes", "inside the domain", "near_bytes");
+	used(a, out, "spare", "lines of a rank over those that carry this",
+	     "spare_lines");
+	used(a, out, "far_bytes", "across the network", "far_bytes");
+	used(a, out, "over", "calls that share a line above a leaf", "line_sharers");
 }
 
 static void left_bytes_terms(const struct asked *a, struct explanation *out)
@@ -280,8 +280,8 @@ static void left_bytes_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, line_sharers(a) > 1 ? "far_bytes / over" : "far_bytes");
-	own(a, out, "far_bytes", "across the network", "far_bytes");
-	own(a, out, "over", "calls that share a line above a leaf", "line_sharers");
+	used(a, out, "far_bytes", "across the network", "far_bytes");
+	used(a, out, "over", "calls that share a line above a leaf", "line_sharers");
 }
 
 /* What the line gives: B e d. */
@@ -328,14 +328,12 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 		if (near)
 			measured(a, out, "share", "of it, in the protocol", share);
 		else
-			own(a, out, "share", "payload of what travels", share);
+			used(a, out, "share", "payload of what travels", share);
 	}
 }
 
-static void near_rate_terms(const struct asked *a, struct explanation *out)
-{
-	rate_terms(a, out, true, account_of(a).pace.measured ? "share" : NULL);
-}
+FILL(near_rate_terms,
+     rate_terms(a, out, true, account_of(a).pace.measured ? "share" : NULL))
 
 static void peer_rate_terms(const struct asked *a, struct explanation *out)
 {
@@ -351,10 +349,7 @@ static void peer_rate_terms(const struct asked *a, struct explanation *out)
 	rate_terms(a, out, true, row->peer_share > 0 ? "peer_share" : "share");
 }
 
-static void far_rate_terms(const struct asked *a, struct explanation *out)
-{
-	rate_terms(a, out, false, "far_share");
-}
+FILL(far_rate_terms, rate_terms(a, out, false, "far_share"))
 
 static void copy_rate_terms(const struct asked *a, struct explanation *out)
 {

@@ -51,12 +51,6 @@ static double exposed(const struct asked *a)
 	return t.exposed_forward + t.exposed_backward;
 }
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "chunks.%d.%s", a->chunk, member);
-}
-
 /* "chunks.3.kinds.0.layers": counted by the split, as on a stage. */
 VALUE(kind_layers, explain_layers_on(explain_step(a), a->chunk, a->kind))
 
@@ -173,15 +167,8 @@ static void add_exposed(const struct asked *a, struct explanation *out, bool for
 	said(out);
 }
 
-static void add_exposed_forward(const struct asked *a, struct explanation *out)
-{
-	add_exposed(a, out, true);
-}
-
-static void add_exposed_backward(const struct asked *a, struct explanation *out)
-{
-	add_exposed(a, out, false);
-}
+FILL(add_exposed_forward, add_exposed(a, out, true))
+FILL(add_exposed_backward, add_exposed(a, out, false))
 
 VALUE(alone_forward, time_of(a).alone_forward)
 VALUE(alone_backward, time_of(a).alone_backward)
@@ -221,15 +208,8 @@ static void late_terms(const struct asked *a, struct explanation *out, bool forw
 	    forward ? "gpu_forward" : "gpu_backward");
 }
 
-static void late_forward_terms(const struct asked *a, struct explanation *out)
-{
-	late_terms(a, out, true);
-}
-
-static void late_backward_terms(const struct asked *a, struct explanation *out)
-{
-	late_terms(a, out, false);
-}
+FILL(late_forward_terms, late_terms(a, out, true))
+FILL(late_backward_terms, late_terms(a, out, false))
 
 /* What a copy over the host's link takes beyond what hides it. */
 static void offload_terms(const struct asked *a, struct explanation *out, bool forward)
@@ -252,15 +232,8 @@ static void offload_terms(const struct asked *a, struct explanation *out, bool f
 	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
 }
 
-static void offload_forward_terms(const struct asked *a, struct explanation *out)
-{
-	offload_terms(a, out, true);
-}
-
-static void offload_backward_terms(const struct asked *a, struct explanation *out)
-{
-	offload_terms(a, out, false);
-}
+FILL(offload_forward_terms, offload_terms(a, out, true))
+FILL(offload_backward_terms, offload_terms(a, out, false))
 
 static void accumulate_terms(const struct asked *a, struct explanation *out)
 {

@@ -42,10 +42,7 @@ static void chunk_terms(const struct asked *a, struct explanation *out)
 
 VALUE(copies, mesh_copies(a->scenario))
 
-static void copy_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "%g", copies(a));
-}
+FILL(copy_terms, explain_say(out, "%g", copies(a)))
 
 static double dense_shards(const struct asked *a)
 {
@@ -159,17 +156,12 @@ static void recomputed_terms(const struct asked *a, struct explanation *out)
 
 VALUE(pipeline_idle, a->estimate->pipeline_idle_seconds)
 
-static void pipeline_idle_terms(const struct asked *a, struct explanation *out)
-{
-	explain_mean(a, out, "waiting_seconds", "of a stage, as the pipeline ran");
-}
+FILL(pipeline_idle_terms,
+     explain_mean(a, out, "waiting_seconds", "of a stage, as the pipeline ran"))
 
 VALUE(end_idle, a->estimate->end_idle_seconds)
 
-static void end_idle_terms(const struct asked *a, struct explanation *out)
-{
-	explain_mean(a, out, "late_seconds", "of a stage");
-}
+FILL(end_idle_terms, explain_mean(a, out, "late_seconds", "of a stage"))
 
 VALUE(phase, a->estimate->pipeline_seconds)
 
@@ -183,10 +175,7 @@ static double again_flops(const struct asked *a)
 	return flops;
 }
 
-static void again_flops_terms(const struct asked *a, struct explanation *out)
-{
-	explain_mean(a, out, "recompute_flops", "of a stage");
-}
+FILL(again_flops_terms, explain_mean(a, out, "recompute_flops", "of a stage"))
 
 /* --- how far runs may be off --- */
 

@@ -75,8 +75,7 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 		explain_say(out, "0");
 		return;
 	}
-	explain_operator_term(a, out, "t", "of its calls",
-			      backward ? "call_backward" : "call_forward");
+	own(a, out, "t", "of its calls", backward ? "call_backward" : "call_forward");
 	explain_say(out, "max(0, t");
 	if (dimension == DIM_CP)
 		ring_terms(a, out, backward);
@@ -101,7 +100,7 @@ static void exposed_forward_terms(const struct asked *a, struct explanation *out
 		return;
 	}
 	explain_say(out, hides_share(a) ? "t * (1 - o)" : "t");
-	explain_operator_term(a, out, "t", "of its calls", "call_forward");
+	own(a, out, "t", "of its calls", "call_forward");
 	if (hides_share(a))
 		explain_from(a, out, "o", "share that overlap hides",
 			     "stack.tp_overlap");
@@ -142,7 +141,7 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 		explain_say(out, "0");
 	} else {
 		explain_say(out, hides_share(a) ? "max(0, t * (1 - o)" : "max(0, t");
-		explain_operator_term(a, out, "t", "of its calls", "call_backward");
+		own(a, out, "t", "of its calls", "call_backward");
 		if (hides_share(a))
 			explain_from(a, out, "o", "share that overlap hides",
 				     "stack.tp_overlap");
@@ -153,9 +152,8 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 	if (op->again <= 0)
 		return;
 	explain_say(out, " + again * x");
-	explain_operator_term(a, out, "again", "share that runs again in the backward",
-			      "again");
-	explain_operator_term(a, out, "x", "exposed in a forward", "exposed_forward");
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "x", "exposed in a forward", "exposed_forward");
 }
 
 static void alone_forward_terms(const struct asked *a, struct explanation *out)
@@ -165,8 +163,8 @@ static void alone_forward_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "t - x");
-	explain_operator_term(a, out, "t", "of its calls", "call_forward");
-	explain_operator_term(a, out, "x", "exposed even so", "exposed_forward");
+	own(a, out, "t", "of its calls", "call_forward");
+	own(a, out, "x", "exposed even so", "exposed_forward");
 }
 
 static void alone_backward_terms(const struct asked *a, struct explanation *out)
@@ -176,11 +174,10 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "t - x + again * f");
-	explain_operator_term(a, out, "t", "of its calls", "call_backward");
-	explain_operator_term(a, out, "x", "exposed even so", "exposed_backward");
-	explain_operator_term(a, out, "again", "share that runs again in the backward",
-			      "again");
-	explain_operator_term(a, out, "f", "calls of a forward", "call_forward");
+	own(a, out, "t", "of its calls", "call_backward");
+	own(a, out, "x", "exposed even so", "exposed_backward");
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "f", "calls of a forward", "call_forward");
 }
 
 #define DRAWN(name, words, unit, of)                                            \

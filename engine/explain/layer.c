@@ -53,14 +53,6 @@ VALUE(again_flops, cost_of(a)->again_flops)
 VALUE(all, cost_of(a)->dense + cost_of(a)->expert)
 VALUE(trained, cost_of(a)->dense_trainable + cost_of(a)->expert_trainable)
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	char name[32];
-
-	explain_from(a, out, symbol, meaning, "%s.%s", explain_part(a, name), member);
-}
-
 /* The sum over the operators of the graph. */
 static void sum_operators(const struct asked *a, struct explanation *out,
 			  const char *member)

@@ -22,20 +22,19 @@ static void share_out(const struct asked *a, struct explanation *out, bool share
 
 static void add_trained(const struct asked *a, struct explanation *out)
 {
-	explain_own(a, out, "D", "dense parameters that train on one rank",
-		    "trained_dense");
+	own(a, out, "D", "dense parameters that train on one rank", "trained_dense");
 	if (a->scenario->model.moe.experts > 0)
-		explain_own(a, out, "E", "of experts", "trained_experts");
+		own(a, out, "E", "of experts", "trained_experts");
 }
 
 static void weights(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "b * ");
 	explain_from(a, out, "b", "bytes each", "states.weight_bytes");
-	explain_own(a, out, "D", "dense parameters on one rank of the stage",
-		    "dense_parameters");
+	own(a, out, "D", "dense parameters on one rank of the stage",
+	    "dense_parameters");
 	if (a->scenario->model.moe.experts > 0)
-		explain_own(a, out, "E", "of experts", "expert_parameters");
+		own(a, out, "E", "of experts", "expert_parameters");
 	share_out(a, out, a->scenario->plan.zero >= 3);
 }
 
@@ -105,15 +104,8 @@ static void host(const struct asked *a, struct explanation *out)
 	}
 }
 
-static void buffers(const struct asked *a, struct explanation *out)
-{
-	explain_term_sum(a, out, buffer_terms);
-}
-
-static void framework(const struct asked *a, struct explanation *out)
-{
-	explain_term_sum(a, out, framework_terms);
-}
+FILL(buffers, explain_term_sum(a, out, buffer_terms))
+FILL(framework, explain_term_sum(a, out, framework_terms))
 
 static void kv_cache(const struct asked *a, struct explanation *out)
 {
@@ -147,8 +139,7 @@ static void in_flight(const struct asked *a, struct explanation *out)
 	const struct schedule_law *law = explain_law(a, &shape);
 
 	explain_formula(out, "held");
-	explain_own(a, out, "held", "counted in the order of work",
-		    "counted_in_flight");
+	own(a, out, "held", "counted in the order of work", "counted_in_flight");
 	out->source = law->source;
 	explain_beside(out, "p", "stages", FORM_COUNT, a->estimate->stages, "pp");
 	explain_beside(out, "i", "this stage, from 0", FORM_COUNT, a->stage, NULL);
@@ -176,7 +167,7 @@ static void layers(const struct asked *a, struct explanation *out)
 	if (m->mtp_layers <= 0)
 		return;
 	explain_say(out, " + mtp");
-	explain_own(a, out, "mtp", "that predict further tokens", "mtp_layers");
+	own(a, out, "mtp", "that predict further tokens", "mtp_layers");
 }
 
 const struct explain_row explain_memory[] = {

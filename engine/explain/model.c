@@ -182,12 +182,6 @@ static double cache_bytes(const struct asked *a)
 
 VALUE(layers, (double)model_kind_layers(model_of(a), a->kind))
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "model.kinds.%d.%s", a->kind, member);
-}
-
 static void add_parts(const struct asked *a, struct explanation *out, bool all)
 {
 	bool experts = model_of(a)->kind[a->kind].mlp == MLP_MOE;
@@ -212,15 +206,8 @@ static void add_parts(const struct asked *a, struct explanation *out, bool all)
 	explain_from(a, out, "E", "experts of a layer", "model.experts");
 }
 
-static void total_terms(const struct asked *a, struct explanation *out)
-{
-	add_parts(a, out, true);
-}
-
-static void active_terms(const struct asked *a, struct explanation *out)
-{
-	add_parts(a, out, false);
-}
+FILL(total_terms, add_parts(a, out, true))
+FILL(active_terms, add_parts(a, out, false))
 
 static void add_mixer(const struct asked *a, struct explanation *out, int which)
 {
@@ -252,10 +239,7 @@ static void mixer_terms(const struct asked *a, struct explanation *out)
 
 VALUE(beside, model_beside_parameters(model_of(a), &model_of(a)->kind[a->kind]))
 
-static void beside_terms(const struct asked *a, struct explanation *out)
-{
-	add_mixer(a, out, (int)model_of(a)->kind[a->kind].beside);
-}
+FILL(beside_terms, add_mixer(a, out, (int)model_of(a)->kind[a->kind].beside))
 
 /* (up + 1) h f, with biases up f + h. */
 static void feed_forward(const struct asked *a, struct explanation *out,

@@ -212,15 +212,8 @@ static double weight_grad_tail(const struct asked *a)
 
 /* --- formulas --- */
 
-static void forward_terms(const struct asked *a, struct explanation *out)
-{
-	explain_operator_seconds(a, out, false);
-}
-
-static void input_grad_terms(const struct asked *a, struct explanation *out)
-{
-	explain_operator_seconds(a, out, true);
-}
+FILL(forward_terms, explain_operator_seconds(a, out, false))
+FILL(input_grad_terms, explain_operator_seconds(a, out, true))
 
 static void again_terms(const struct asked *a, struct explanation *out,
 			const char *member)
@@ -230,29 +223,20 @@ static void again_terms(const struct asked *a, struct explanation *out,
 		return;
 	}
 	explain_say(out, "again * x");
-	explain_operator_term(a, out, "again", "share that runs again in the backward",
-			      "again");
-	explain_operator_term(a, out, "x", "of a forward", member);
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "x", "of a forward", member);
 }
 
-static void recompute_terms(const struct asked *a, struct explanation *out)
-{
-	again_terms(a, out, "forward_seconds");
-}
-
-static void again_flops_terms(const struct asked *a, struct explanation *out)
-{
-	again_terms(a, out, "forward_flops");
-}
+FILL(recompute_terms, again_terms(a, out, "forward_seconds"))
+FILL(again_flops_terms, again_terms(a, out, "forward_flops"))
 
 static void whole_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, explain_is_collective(a) ? "k" : "k + s");
-	explain_operator_term(a, out, "k", "kept whatever is recomputed", "kept_bytes");
+	own(a, out, "k", "kept whatever is recomputed", "kept_bytes");
 	if (explain_is_collective(a))
 		return;
-	explain_operator_term(a, out, "s", "kept unless it is recomputed",
-			      "saved_bytes");
+	own(a, out, "s", "kept unless it is recomputed", "saved_bytes");
 	if (explain_op(a)->tiles > 1) {
 		explain_say(out, " / pieces");
 		explain_from(a, out, "pieces", "one after the other", "mlp_tiles");
@@ -285,18 +269,17 @@ static void gemm_flops_terms(const struct asked *a, struct explanation *out)
 
 	if (!explain_is_linear(a)) {
 		explain_say(out, "F");
-		explain_operator_term(a, out, "F", "counted by the graph",
-				      "counted_flops");
+		own(a, out, "F", "counted by the graph", "counted_flops");
 		return;
 	}
 	explain_say(out, "2 * M * N * K");
-	explain_operator_term(a, out, "M", "rows", "rows");
-	explain_operator_term(a, out, "N", "columns", "columns");
-	explain_operator_term(a, out, "K", "inner", "inner");
+	own(a, out, "M", "rows", "rows");
+	own(a, out, "N", "columns", "columns");
+	own(a, out, "K", "inner", "inner");
 	if (op->forward_flops <= plain)
 		return;
 	explain_say(out, " + 2 * M * T");
-	explain_operator_term(a, out, "T", "weights of the adapter", "trainable");
+	own(a, out, "T", "weights of the adapter", "trainable");
 }
 
 static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
@@ -305,22 +288,20 @@ static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 
 	if (!explain_is_linear(a)) {
 		explain_say(out, "B");
-		explain_operator_term(a, out, "B", "counted by the graph",
-				      "counted_bytes");
+		own(a, out, "B", "counted by the graph", "counted_bytes");
 		return;
 	}
 	explain_say(out, quantises ? "(M * K + e * K * N) * wo + M * N * w + q"
 				   : "(M * K + e * K * N) * wo + M * N * w");
 	explain_from(a, out, "wo", "bytes of what it reads",
 		     stays_wide(a) ? "activation_width" : "operand_width");
-	explain_operator_term(a, out, "M", "rows", "rows");
-	explain_operator_term(a, out, "N", "columns", "columns");
-	explain_operator_term(a, out, "K", "inner", "inner");
-	explain_operator_term(a, out, "e", "matrices", "groups");
+	own(a, out, "M", "rows", "rows");
+	own(a, out, "N", "columns", "columns");
+	own(a, out, "K", "inner", "inner");
+	own(a, out, "e", "matrices", "groups");
 	explain_from(a, out, "w", "bytes of an activation", "activation_width");
 	if (quantises)
-		explain_operator_term(a, out, "q", "turning inputs narrow",
-				      "quantised_in_bytes");
+		own(a, out, "q", "turning inputs narrow", "quantised_in_bytes");
 }
 
 #define DRAWN(name, words, unit, of)                                            \

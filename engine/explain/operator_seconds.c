@@ -17,14 +17,14 @@ static void add_fixed(const struct asked *a, struct explanation *out, bool backw
 
 	if (op->kind == OPERATOR_ROUTER && !weights) {
 		explain_say(out, " + n * ts");
-		explain_operator_term(a, out, "n", "small kernels of routing",
-				      backward ? "small_backward" : "small_forward");
+		own(a, out, "n", "small kernels of routing",
+		    backward ? "small_backward" : "small_forward");
 		explain_from(a, out, "ts", "fixed time of a small kernel",
 			     "small_kernel_seconds");
 	}
 	if (op->expert && !a->scenario->plan.grouped_gemm) {
 		explain_say(out, " + (e - 1) * t0");
-		explain_operator_term(a, out, "e", "experts, each a kernel", "groups");
+		own(a, out, "e", "experts, each a kernel", "groups");
 	}
 }
 
@@ -37,23 +37,19 @@ static void add_tail(const struct asked *a, struct explanation *out,
 
 	explain_say(out, grouped ? " + starts" : " + tail / r");
 	if (grouped)
-		explain_operator_term(a, out, "starts", "starting each of the matrices",
-				      "start_seconds");
+		own(a, out, "starts", "starting each of the matrices", "start_seconds");
 	else
-		explain_operator_term(a, out, "tail",
-				      "FLOPs that the last wave of tiles leaves undone",
-				      tail_member);
+		own(a, out, "tail", "FLOPs that the last wave of tiles leaves undone",
+		    tail_member);
 }
 
 static void add_grouped(const struct asked *a, struct explanation *out, bool weights)
 {
 	if (explain_op(a)->groups <= 1)
 		return;
-	explain_operator_term(a, out, "P", "FLOPs of rows that fill tiles",
-			      "padding_flops");
+	own(a, out, "P", "FLOPs of rows that fill tiles", "padding_flops");
 	if (weights)
-		explain_operator_term(a, out, "S", "adding up gradients in fp32",
-				      "sum_bytes");
+		own(a, out, "S", "adding up gradients in fp32", "sum_bytes");
 }
 
 /* What turning inputs, or gradients of outputs, narrow takes in kernels of its own. */
@@ -65,12 +61,10 @@ static void add_quantised(const struct asked *a, struct explanation *out,
 	explain_say(out, in ? " + q / bw" : " + Q / bw");
 	if (in)
 		return;
-	explain_operator_term(a, out, "Q", "turning gradients of outputs narrow",
-			      member);
+	own(a, out, "Q", "turning gradients of outputs narrow", member);
 	if (explain_op(a)->draws > 0) {
 		explain_say(out, " + D");
-		explain_operator_term(a, out, "D", "drawing random numbers",
-				      "draw_seconds");
+		own(a, out, "D", "drawing random numbers", "draw_seconds");
 	}
 }
 
@@ -88,20 +82,18 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 	explain_say(out, "t0 + sqrt(%s / r * %s / r + %s / bw * %s / bw)", flops, flops,
 		    bytes, bytes);
 	add_rates(a, out, false);
-	explain_operator_term(a, out, "F", "FLOPs", "forward_flops");
-	explain_operator_term(a, out, "r", "FLOPs per second that it reaches",
-			      "flops_per_second");
-	explain_operator_term(a, out, "B", "bytes of memory traffic", "forward_bytes");
+	own(a, out, "F", "FLOPs", "forward_flops");
+	own(a, out, "r", "FLOPs per second that it reaches", "flops_per_second");
+	own(a, out, "B", "bytes of memory traffic", "forward_bytes");
 	add_grouped(a, out, weights);
 	if (explain_op(a)->unpack_bytes > 0 && !weights) {
 		explain_say(out, " + u / bw");
-		explain_operator_term(a, out, "u", "writing weights of 4 bits out",
-				      "unpack_bytes");
+		own(a, out, "u", "writing weights of 4 bits out", "unpack_bytes");
 	}
 	add_tail(a, out, tail_member);
 	if (quantises)
-		explain_operator_term(a, out, "q", "of them, turning inputs narrow",
-				      "quantised_in_bytes");
+		own(a, out, "q", "of them, turning inputs narrow",
+		    "quantised_in_bytes");
 	if (quantises && quantised)
 		add_quantised(a, out, quantised);
 }
@@ -112,8 +104,8 @@ static void add_adapters(const struct asked *a, struct explanation *out, bool ba
 	if (explain_op(a)->adapter_bytes <= 0)
 		return;
 	explain_say(out, " + A / bw + %d * ta", graph_adapter_kernels);
-	explain_operator_term(a, out, "A", "bytes that its adapters move",
-			      backward ? "adapter_gradient_bytes" : "adapter_bytes");
+	own(a, out, "A", "bytes that its adapters move",
+	    backward ? "adapter_gradient_bytes" : "adapter_bytes");
 	explain_from(a, out, "ta", "fixed time of a small kernel",
 		     "small_kernel_seconds");
 }
@@ -130,17 +122,14 @@ static void kernel_terms(const struct asked *a, struct explanation *out, bool ba
 	else
 		explain_say(out, "t0 + sqrt(F / r * F / r + B / bw * B / bw)");
 	add_rates(a, out, false);
-	explain_operator_term(a, out, "F", "FLOPs",
-			      backward ? "input_grad_flops" : "forward_flops");
-	explain_operator_term(a, out, "r", "FLOPs per second that it reaches",
-			      "flops_per_second");
-	explain_operator_term(a, out, "B", "bytes of memory traffic",
-			      backward ? "backward_bytes" : "forward_bytes");
+	own(a, out, "F", "FLOPs", backward ? "input_grad_flops" : "forward_flops");
+	own(a, out, "r", "FLOPs per second that it reaches", "flops_per_second");
+	own(a, out, "B", "bytes of memory traffic",
+	    backward ? "backward_bytes" : "forward_bytes");
 	if (explain_op(a)->turned_bytes <= 0)
 		return;
 	explain_say(out, " + n / bw");
-	explain_operator_term(a, out, "n", "bytes of turning it to fp8 and back",
-			      "turned_bytes");
+	own(a, out, "n", "bytes of turning it to fp8 and back", "turned_bytes");
 }
 
 void explain_operator_seconds(const struct asked *a, struct explanation *out,
@@ -151,12 +140,11 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 
 	if (op->kind == OPERATOR_WAIT && !backward && op->until_seconds > 0) {
 		explain_say(out, "T - G");
-		explain_operator_term(a, out, "T",
-				      "until the layer's kernels, launched from the "
-				      "counts on, are over",
-				      "until_seconds");
-		explain_operator_term(a, out, "G", "seconds of these kernels",
-				      "kernel_seconds");
+		own(a, out, "T",
+		    "until the layer's kernels, launched from the "
+		    "counts on, are over",
+		    "until_seconds");
+		own(a, out, "G", "seconds of these kernels", "kernel_seconds");
 	} else if (op->kind == OPERATOR_WAIT && !backward) {
 		explain_say(out, "o * l");
 		explain_from(a, out, "o", "launches of an operator",
@@ -176,8 +164,8 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 	} else {
 		explain_say(out, "t0 + B / bw");
 		add_rates(a, out, true);
-		explain_operator_term(a, out, "B", "bytes of memory traffic",
-				      backward ? "backward_bytes" : "forward_bytes");
+		own(a, out, "B", "bytes of memory traffic",
+		    backward ? "backward_bytes" : "forward_bytes");
 	}
 }
 
@@ -197,8 +185,7 @@ void explain_operator_weights(const struct asked *a, struct explanation *out)
 		if (explain_op(a)->expert && !a->scenario->plan.grouped_gemm) {
 			out->formula[0] = '\0';
 			explain_say(out, "(e - 1) * t0");
-			explain_operator_term(a, out, "e", "experts, each a kernel",
-					      "groups");
+			own(a, out, "e", "experts, each a kernel", "groups");
 			explain_from(a, out, "t0", "fixed time of a kernel",
 				     "kernel_seconds");
 		}
@@ -206,11 +193,8 @@ void explain_operator_weights(const struct asked *a, struct explanation *out)
 	}
 	explain_say(out, "t0 + F / r + A / bw");
 	add_rates(a, out, false);
-	explain_operator_term(a, out, "A", "bytes that their gradients read",
-			      "adapter_weight_bytes");
-	explain_operator_term(a, out, "F", "FLOPs of the adapters",
-			      "weight_grad_flops");
-	explain_operator_term(a, out, "r", "FLOPs per second that it reaches",
-			      "flops_per_second");
+	own(a, out, "A", "bytes that their gradients read", "adapter_weight_bytes");
+	own(a, out, "F", "FLOPs of the adapters", "weight_grad_flops");
+	own(a, out, "r", "FLOPs per second that it reaches", "flops_per_second");
 	add_fixed(a, out, true, true);
 }

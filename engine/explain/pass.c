@@ -29,13 +29,6 @@ static const char *stage_knob(const struct asked *a)
 	return pool && a->scenario->plan.serving.prefill_pp > 0 ? "prefill_pp" : "pp";
 }
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "passes.%s.%s", explain_pass_name(a),
-		     member);
-}
-
 static double own_value(const struct asked *a, const char *member)
 {
 	return explain_value(a, "passes.%s.%s", explain_pass_name(a), member);
@@ -85,24 +78,15 @@ static void layer_terms(const struct asked *a, struct explanation *out)
 		     "stack.serving_prefill_efficiency");
 }
 
-static void end_terms(const struct asked *a, struct explanation *out)
-{
-	sum(a, out, pass_of(a)->ends, pass_of(a)->operators, "seconds");
-}
+FILL(end_terms, sum(a, out, pass_of(a)->ends, pass_of(a)->operators, "seconds"))
 
 VALUE(compute, pass_of(a)->compute_seconds)
 
-static void compute_terms(const struct asked *a, struct explanation *out)
-{
-	sum(a, out, 0, pass_of(a)->operators, "compute_seconds");
-}
+FILL(compute_terms, sum(a, out, 0, pass_of(a)->operators, "compute_seconds"))
 
 VALUE(memory, pass_of(a)->memory_seconds)
 
-static void memory_terms(const struct asked *a, struct explanation *out)
-{
-	sum(a, out, 0, pass_of(a)->operators, "memory_seconds");
-}
+FILL(memory_terms, sum(a, out, 0, pass_of(a)->operators, "memory_seconds"))
 
 VALUE(fixed, pass_of(a)->fixed_seconds)
 
@@ -175,10 +159,7 @@ static double travelling(const struct asked *a)
 	return seconds;
 }
 
-static void travelling_terms(const struct asked *a, struct explanation *out)
-{
-	calls(a, out, DIM_EP);
-}
+FILL(travelling_terms, calls(a, out, DIM_EP))
 
 VALUE(ep, pass_of(a)->ep_seconds)
 

@@ -15,13 +15,6 @@ static const struct serving_calibration *rates_of(const struct asked *a)
 	return &a->scenario->cluster.accelerator.calibration.serving;
 }
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "passes.%s.operators.%d.%s",
-		     explain_pass_name(a), a->op, member);
-}
-
 VALUE(seconds, op_of(a)->seconds)
 VALUE(compute, op_of(a)->compute_seconds)
 VALUE(memory, op_of(a)->memory_seconds)

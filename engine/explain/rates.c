@@ -58,10 +58,7 @@ static void add_rate(const struct asked *a, struct explanation *out, int precisi
 	divide_or_multiply(a, out, " / ", "compute_scale");
 }
 
-static void gemm_rate_terms(const struct asked *a, struct explanation *out)
-{
-	add_rate(a, out, plan(a)->precision);
-}
+FILL(gemm_rate_terms, add_rate(a, out, plan(a)->precision))
 
 static void head_rate_terms(const struct asked *a, struct explanation *out)
 {
@@ -144,10 +141,7 @@ static void add_kernel(const struct asked *a, struct explanation *out)
 	knob(a, out, "gap", "of the stack between kernels", "stack.kernel_gap_seconds");
 }
 
-static void kernel_terms(const struct asked *a, struct explanation *out)
-{
-	add_kernel(a, out);
-}
+FILL(kernel_terms, add_kernel(a, out))
 
 static void small_kernel_terms(const struct asked *a, struct explanation *out)
 {

@@ -116,6 +116,12 @@ struct explain_node {
 	{                                         \
 		return expression;                \
 	}
+/* What fills a page by one call. */
+#define FILL(name, call)                                                 \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		call;                                                    \
+	}
 /* Layers of a kind, as the split dealt them out. */
 #define EXPLAIN_DEALT(title, of)                                                \
 	NODE_FROM("engine/plan/split.c", "layers", title, FORM_COUNT, of, NULL, \
@@ -180,9 +186,12 @@ void explain_operator_term(const struct asked *asked, struct explanation *out,
 void explain_from(const struct asked *asked, struct explanation *out,
 		  const char *symbol, const char *meaning, const char *key, ...)
 	__attribute__((format(printf, 5, 6)));
-/* A member of the asked stage. */
-void explain_own(const struct asked *asked, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *member);
+/* One of the same place. */
+static inline void own(const struct asked *a, struct explanation *out,
+		       const char *symbol, const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, ".%s", member);
+}
 /* A term that the formula does not use, beside those that it does. */
 void explain_beside(struct explanation *out, const char *symbol, const char *meaning,
 		    enum form form, double value, const char *key);

@@ -4,56 +4,6 @@
 
 #include "engine/explain/row.h"
 
-/* A run is to its range as its step is. */
-static void range_of(const struct asked *a, struct explanation *out, const char *whole,
-		     bool high)
-{
-	explain_from(a, out, "x", "as predicted", "%s", whole);
-	explain_from(a, out, "end", "of the range of a step", "%s",
-		     high ? "step_seconds_high" : "step_seconds_low");
-	explain_from(a, out, "t", "step", "step_seconds");
-}
-
-static void time_low(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_seconds", false);
-}
-
-static void time_high(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_seconds", true);
-}
-
-static void money_low(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_dollars", false);
-}
-
-static void money_high(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_dollars", true);
-}
-
-static void energy_low(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_joules", false);
-}
-
-static void energy_high(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_joules", true);
-}
-
-static void carbon_low(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_co2_grams", false);
-}
-
-static void carbon_high(const struct asked *a, struct explanation *out)
-{
-	range_of(a, out, "run_co2_grams", true);
-}
-
 static void checkpoint(const struct asked *a, struct explanation *out)
 {
 	bool lora = a->scenario->plan.lora_rank > 0;
@@ -72,6 +22,17 @@ static void checkpoint(const struct asked *a, struct explanation *out)
 static const char definition[] = EXPLAIN_DEFINITION;
 static const char spread[] = "tests/validation: four of five measured runs";
 static const char daly[] = "Young 1974; Daly 2006, equation 5";
+
+/* A run is to its range as its step is. */
+#define RANGE(key, title, whole, end_of_step)                                     \
+	{                                                                         \
+		key, title, "x * end / t",                                        \
+			"All that a run costs grows with its time.", spread,      \
+			.terms = TERMS(                                           \
+				{ "x", "as predicted", whole },                   \
+				{ "end", "of the range of a step", end_of_step }, \
+				{ "t", "step", "step_seconds" })                  \
+	}
 
 const struct explain_row explain_run[] = {
 	{ "run_steps", "Steps of the run", "ceil(T / B)", "Rounded up.", definition,
@@ -107,22 +68,22 @@ const struct explain_row explain_run[] = {
 	  "cost / T * 1000000", "Tokens that the run trains on.", definition,
 	  .terms = TERMS({ "cost", "of the run", "run_dollars" },
 			 { "T", "tokens of the run", "tokens" }) },
-	{ "run_seconds_low", "Time of the run, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = time_low },
-	{ "run_seconds_high", "Time of the run, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = time_high },
-	{ "run_dollars_low", "Cost, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = money_low },
-	{ "run_dollars_high", "Cost, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = money_high },
-	{ "run_joules_low", "Energy, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = energy_low },
-	{ "run_joules_high", "Energy, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = energy_high },
-	{ "run_co2_grams_low", "CO2, least of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = carbon_low },
-	{ "run_co2_grams_high", "CO2, most of 80 %", "x * end / t",
-	  "All that a run costs grows with its time.", spread, .fill = carbon_high },
+	RANGE("run_seconds_low", "Time of the run, least of 80 %", "run_seconds",
+	      "step_seconds_low"),
+	RANGE("run_seconds_high", "Time of the run, most of 80 %", "run_seconds",
+	      "step_seconds_high"),
+	RANGE("run_dollars_low", "Cost, least of 80 %", "run_dollars",
+	      "step_seconds_low"),
+	RANGE("run_dollars_high", "Cost, most of 80 %", "run_dollars",
+	      "step_seconds_high"),
+	RANGE("run_joules_low", "Energy, least of 80 %", "run_joules",
+	      "step_seconds_low"),
+	RANGE("run_joules_high", "Energy, most of 80 %", "run_joules",
+	      "step_seconds_high"),
+	RANGE("run_co2_grams_low", "CO2, least of 80 %", "run_co2_grams",
+	      "step_seconds_low"),
+	RANGE("run_co2_grams_high", "CO2, most of 80 %", "run_co2_grams",
+	      "step_seconds_high"),
 	{ "goodput", "Goodput",
 	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
 	  "What is left after checkpoints, lost work "

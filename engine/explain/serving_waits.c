@@ -201,15 +201,8 @@ static void spread(const struct asked *a, struct explanation *out, const char *f
 	from(a, out, "unmeasured", "whether this is one", "cluster.unmeasured");
 }
 
-static void tpot_terms(const struct asked *a, struct explanation *out)
-{
-	spread(a, out, "spread.fitted.tpot");
-}
-
-static void rate_terms(const struct asked *a, struct explanation *out)
-{
-	spread(a, out, "spread.fitted.rate");
-}
+FILL(tpot_terms, spread(a, out, "spread.fitted.tpot"))
+FILL(rate_terms, spread(a, out, "spread.fitted.rate"))
 
 /* Of requests that come and go beside each other by what the server is. */
 static void ttft_terms(const struct asked *a, struct explanation *out)

@@ -5,12 +5,6 @@
 #include "engine/explain/row.h"
 #include "engine/train/states.h"
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "chunks.%d.%s", a->chunk, member);
-}
-
 static double of_chunk(const struct asked *a, const char *member)
 {
 	return explain_value(a, "chunks.%d.%s", a->chunk, member);

@@ -52,19 +52,19 @@ static void add_shown(const struct asked *a, struct explanation *out, int slot,
 		explain_say(out, "0");
 		return;
 	}
-	explain_own(a, out, "t", "what it takes", member);
+	own(a, out, "t", "what it takes", member);
 	if (!part.overlaps) {
 		explain_say(out, "t");
 		return;
 	}
 	explain_say(out, "min(t, max(t / if(n > 0, n, 1), t - o * x))");
-	explain_own(a, out, "n", "layers, each a bucket", "layers");
+	own(a, out, "n", "layers, each a bucket", "layers");
 	explain_from(a, out, "o", "share of computing that hides traffic",
 		     "stack.dp_overlap");
 	if (slot % SYNC_EXPERTS == SYNC_PARAMETERS)
-		explain_own(a, out, "x", "the first forward", "forward_seconds");
+		own(a, out, "x", "the first forward", "forward_seconds");
 	else
-		explain_own(a, out, "x", "the last backward", "backward_seconds");
+		own(a, out, "x", "the last backward", "backward_seconds");
 }
 
 /* NAME(gradients, SYNC_GRADIENTS, "Gradients") ... */
@@ -158,7 +158,7 @@ void explain_sync(const struct asked *a, struct explanation *out)
 			continue;
 		snprintf(symbol, sizeof symbol, "x%d", i);
 		explain_say(out, "%s%s", out->terms ? " + " : "", symbol);
-		explain_own(a, out, symbol, part[i].what, slot_members[i]);
+		own(a, out, symbol, part[i].what, slot_members[i]);
 	}
 	if (out->terms == 0)
 		explain_say(out, "0");

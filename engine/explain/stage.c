@@ -209,9 +209,9 @@ static void again_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "max(0, whole - kept / L)");
-	explain_own(a, out, "whole", "all tensors of the largest layer", "whole_bytes");
-	explain_own(a, out, "kept", "by all layers of the stage", "saved_bytes");
-	explain_own(a, out, "L", "layers of the stage", "layers");
+	own(a, out, "whole", "all tensors of the largest layer", "whole_bytes");
+	own(a, out, "kept", "by all layers of the stage", "saved_bytes");
+	own(a, out, "L", "layers of the stage", "layers");
 }
 
 #define HOLDING_OF(name, field)                     \
@@ -246,12 +246,12 @@ static void gathered_terms(const struct asked *a, struct explanation *out)
 	} else if (plan->fsdp_reshard) {
 		explain_say(out, "(1 + f) * W");
 		explain_from(a, out, "f", "layers gathered ahead", "fsdp_prefetch");
-		explain_own(a, out, "W", "weights of the largest layer",
-			    experts ? "largest_layer" : "largest_dense");
+		own(a, out, "W", "weights of the largest layer",
+		    experts ? "largest_layer" : "largest_dense");
 	} else {
 		explain_say(out, "W");
-		explain_own(a, out, "W", "weights of the stage",
-			    experts ? "parameters" : "dense_parameters");
+		own(a, out, "W", "weights of the stage",
+		    experts ? "parameters" : "dense_parameters");
 	}
 }
 
@@ -262,8 +262,8 @@ static void gathered_trained_terms(const struct asked *a, struct explanation *ou
 		return;
 	}
 	explain_say(out, "W");
-	explain_own(a, out, "W", "weights of the largest layer that trains",
-		    gathers_experts(a) ? "largest_trained" : "largest_dense_trained");
+	own(a, out, "W", "weights of the largest layer that trains",
+	    gathers_experts(a) ? "largest_trained" : "largest_dense_trained");
 }
 
 static double host_bytes(const struct asked *a)

@@ -49,15 +49,13 @@ static void working_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "m * (f + b)");
 	explain_from(a, out, "m", "micro-batches", "micro_batches");
-	explain_own(a, out, "f", "a forward, with exposed communication",
-		    "forward_seconds");
-	explain_own(a, out, "b", "a backward, with exposed communication",
-		    "backward_seconds");
+	own(a, out, "f", "a forward, with exposed communication", "forward_seconds");
+	own(a, out, "b", "a backward, with exposed communication", "backward_seconds");
 	if (!explain_step(a)->pipeline.hides)
 		return;
 	explain_say(out, " - h");
-	explain_own(a, out, "h", "hidden where a forward and a backward run as a pair",
-		    "paired_seconds");
+	own(a, out, "h", "hidden where a forward and a backward run as a pair",
+	    "paired_seconds");
 }
 
 static void late_terms(const struct asked *a, struct explanation *out)
@@ -77,8 +75,8 @@ static void late_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "S", "gradients of the stage that ends last",
 		     "stages.%d.sync_seconds", last);
 	explain_from(a, out, "O", "its optimizer", "stages.%d.optimizer_seconds", last);
-	explain_own(a, out, "s", "gradients of this stage", "sync_seconds");
-	explain_own(a, out, "o", "its optimizer", "optimizer_seconds");
+	own(a, out, "s", "gradients of this stage", "sync_seconds");
+	own(a, out, "o", "its optimizer", "optimizer_seconds");
 }
 
 static void enter(const struct asked *a, struct holding *h)
@@ -97,8 +95,8 @@ static double all_trained(const struct asked *a)
 
 static void all_trained_terms(const struct asked *a, struct explanation *out)
 {
-	explain_own(a, out, "D", "dense weights", "trained_dense");
-	explain_own(a, out, "E", "of experts", "trained_experts");
+	own(a, out, "D", "dense weights", "trained_dense");
+	own(a, out, "E", "of experts", "trained_experts");
 }
 
 /* Of the trained weights' update, what a rank does of it. */
@@ -148,7 +146,7 @@ static void update_fixed_terms(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "layers", "of the model", "model.layers");
 	}
 	explain_from(a, out, "t", "of a step", "cluster.step_seconds");
-	explain_own(a, out, "L", "layers that train", "trained_layers");
+	own(a, out, "L", "layers that train", "trained_layers");
 	explain_from(a, out, "cpu", "launches of a layer", "stack.layer_step_seconds");
 }
 
@@ -220,8 +218,8 @@ static void inside_terms(const struct asked *a, struct explanation *out)
 	} else {
 		explain_say(out, " - h");
 	}
-	explain_own(a, out, "h", "hidden where a forward and a backward run as a pair",
-		    "paired_seconds");
+	own(a, out, "h", "hidden where a forward and a backward run as a pair",
+	    "paired_seconds");
 }
 
 static void again_flops_terms(const struct asked *a, struct explanation *out)

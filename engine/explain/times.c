@@ -4,15 +4,8 @@
 
 #include "engine/explain/terms.h"
 
-static void forward(const struct asked *a, struct explanation *out)
-{
-	explain_chunk_times(a, out, "forward_seconds", "of a virtual stage");
-}
-
-static void backward(const struct asked *a, struct explanation *out)
-{
-	explain_chunk_times(a, out, "backward_seconds", "of a virtual stage");
-}
+FILL(forward, explain_chunk_times(a, out, "forward_seconds", "of a virtual stage"))
+FILL(backward, explain_chunk_times(a, out, "backward_seconds", "of a virtual stage"))
 
 static void again(const struct asked *a, struct explanation *out)
 {

@@ -4,15 +4,8 @@
 #include "engine/explain/row.h"
 #include "engine/knob/knob.h"
 
-static void model(const struct asked *a, struct explanation *out)
-{
-	explain_parameters(a, out, false);
-}
-
-static void active(const struct asked *a, struct explanation *out)
-{
-	explain_parameters(a, out, true);
-}
+FILL(model, explain_parameters(a, out, false))
+FILL(active, explain_parameters(a, out, true))
 
 static void capacity(const struct asked *a, struct explanation *out)
 {
@@ -61,20 +54,10 @@ void explain_mean(const struct asked *a, struct explanation *out, const char *me
 	explain_from(a, out, "p", "stages", "pp");
 }
 
-static void compute_mean(const struct asked *a, struct explanation *out)
-{
-	explain_mean(a, out, "busy_seconds", "of a stage: computing");
-}
-
-static void optimizer_mean(const struct asked *a, struct explanation *out)
-{
-	explain_mean(a, out, "optimizer_seconds", "of a stage: optimizer");
-}
-
-static void recompute_mean(const struct asked *a, struct explanation *out)
-{
-	explain_mean(a, out, "recompute_seconds", "of a stage: computed again");
-}
+FILL(compute_mean, explain_mean(a, out, "busy_seconds", "of a stage: computing"))
+FILL(optimizer_mean, explain_mean(a, out, "optimizer_seconds", "of a stage: optimizer"))
+FILL(recompute_mean,
+     explain_mean(a, out, "recompute_seconds", "of a stage: computed again"))
 
 /* What the schedule's paper says of equal stages and free sends. */
 static void add_law(const struct asked *a, struct explanation *out, bool of_phase)

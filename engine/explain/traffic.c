@@ -51,40 +51,16 @@ static double network_of_one(const struct asked *a)
 		       : 0;
 }
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	char row[EXPLAIN_MAX_KEY];
-
-	explain_from(a, out, symbol, meaning, "%s.%s", explain_traffic_name(a, row),
-		     member);
-}
-
 static void calls(const struct asked *a, struct explanation *out, const char *each)
 {
 	own(a, out, "n", "calls, mean of the stages", "count");
 	own(a, out, "x", "of one, mean", each);
 }
 
-static void sent_terms(const struct asked *a, struct explanation *out)
-{
-	calls(a, out, "sent_bytes");
-}
-
-static void network_terms(const struct asked *a, struct explanation *out)
-{
-	calls(a, out, "call_network_bytes");
-}
-
-static void payload_terms(const struct asked *a, struct explanation *out)
-{
-	calls(a, out, "payload_bytes");
-}
-
-static void second_terms(const struct asked *a, struct explanation *out)
-{
-	calls(a, out, "seconds");
-}
+FILL(sent_terms, calls(a, out, "sent_bytes"))
+FILL(network_terms, calls(a, out, "call_network_bytes"))
+FILL(payload_terms, calls(a, out, "payload_bytes"))
+FILL(second_terms, calls(a, out, "seconds"))
 
 #undef NODE_SOURCE
 #define NODE_SOURCE "engine/collective/collective.h"

@@ -64,12 +64,6 @@ double explain_value(const struct asked *asked, const char *key, ...)
 	return explain_find(asked, text, &number) ? number.value : 0;
 }
 
-void explain_own(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
-}
-
 void explain_beside(struct explanation *out, const char *symbol, const char *meaning,
 		    enum form form, double value, const char *key)
 {
