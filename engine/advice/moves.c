@@ -1,10 +1,7 @@
 /* moves.c - changes worth trying; what they give is measured, not claimed. */
 #include "engine/advice/rules.h"
 
-static bool fits(const struct situation *now)
-{
-	return now->estimate->fits;
-}
+WHEN(fits, now->estimate->fits)
 
 bool advice_always(const struct situation *now)
 {
@@ -12,31 +9,13 @@ bool advice_always(const struct situation *now)
 	return true;
 }
 
-static bool has_bubble(const struct situation *now)
-{
-	return now->estimate->bubble_ratio > 0.05;
-}
-
-static bool has_bubble_and_batch(const struct situation *now)
-{
-	return has_bubble(now) && now->plan->micro_batch > 1;
-}
-
-static bool has_bubble_in_1f1b(const struct situation *now)
-{
-	return has_bubble(now) && now->plan->schedule != SCHEDULE_INTERLEAVED;
-}
-
-static bool has_many_chunks(const struct situation *now)
-{
-	return now->estimate->chunks > 2 &&
-	       now->estimate->micro_batches >= 4 * (int64_t)now->estimate->stages;
-}
-
-static bool has_chunks(const struct situation *now)
-{
-	return now->estimate->chunks > 1;
-}
+WHEN(has_bubble, now->estimate->bubble_ratio > 0.05)
+WHEN(has_bubble_and_batch, has_bubble(now) && now->plan->micro_batch > 1)
+WHEN(has_bubble_in_1f1b, has_bubble(now) && now->plan->schedule != SCHEDULE_INTERLEAVED)
+WHEN(has_many_chunks,
+     now->estimate->chunks > 2 &&
+	     now->estimate->micro_batches >= 4 * (int64_t)now->estimate->stages)
+WHEN(has_chunks, now->estimate->chunks > 1)
 
 static bool exposes(const struct situation *now, enum dimension dimension, double share)
 {
@@ -44,101 +23,36 @@ static bool exposes(const struct situation *now, enum dimension dimension, doubl
 	       share * now->estimate->step_seconds;
 }
 
-static bool experts_leave_domain(const struct situation *now)
-{
-	return now->moe && now->plan->ep * now->etp > now->domain &&
-	       exposes(now, DIM_EP, 0.02);
-}
-
-static bool dp_crosses_network(const struct situation *now)
-{
-	return now->plan->zero > 0 && now->plan->zero_group == 0 &&
-	       exposes(now, DIM_DP, 0.02) &&
-	       now->estimate->cost[DIM_DP].network_bytes > 0;
-}
+WHEN(experts_leave_domain,
+     now->moe && now->plan->ep * now->etp > now->domain && exposes(now, DIM_EP, 0.02))
+WHEN(dp_crosses_network, now->plan->zero > 0 && now->plan->zero_group == 0 &&
+				 exposes(now, DIM_DP, 0.02) &&
+				 now->estimate->cost[DIM_DP].network_bytes > 0)
 
 /* FSDP's gathers hide where a rank has many tokens and no pipeline. */
-static bool could_be_fsdp(const struct situation *now)
-{
-	return now->plan->tp > 1 && now->plan->pp == 1 && !now->moe &&
-	       now->plan->zero < 3;
-}
+WHEN(could_be_fsdp,
+     now->plan->tp > 1 && now->plan->pp == 1 && !now->moe && now->plan->zero < 3)
 
-static bool is_wide_fsdp(const struct situation *now)
-{
-	return now->plan->zero == 3 && now->plan->tp > 2;
-}
-
-static bool launches_kernels(const struct situation *now)
-{
-	return now->estimate->fits && now->plan->cuda_graphs == GRAPHS_NONE &&
-	       !(now->plan->activation_offload > 0);
-}
-
-static bool exposes_tp(const struct situation *now)
-{
-	return now->plan->tp > 1 && now->plan->tp <= now->domain &&
-	       now->estimate->cost[DIM_TP].exposed_seconds >
-		       0.05 * now->estimate->step_seconds;
-}
-
-static bool tp_leaves_domain(const struct situation *now)
-{
-	return now->plan->tp > now->domain;
-}
-
-static bool has_pipeline(const struct situation *now)
-{
-	return now->plan->pp > 1;
-}
-
-static bool skinny_shards(const struct situation *now)
-{
-	return now->plan->cp > 1 &&
-	       now->plan->seq_len / now->plan->cp < now->model->hidden;
-}
-
-static bool splits_experts(const struct situation *now)
-{
-	return now->moe && now->etp > 1;
-}
-
-static bool small_batches(const struct situation *now)
-{
-	return now->estimate->fits && now->estimate->bubble_ratio < 0.15;
-}
-
-static bool recomputes(const struct situation *now)
-{
-	return now->plan->recompute != RECOMPUTE_NONE;
-}
-
-static bool recomputes_all(const struct situation *now)
-{
-	return now->plan->recompute == RECOMPUTE_FULL;
-}
-
-static bool keeps_all(const struct situation *now)
-{
-	return now->plan->recompute == RECOMPUTE_NONE;
-}
-
-static bool not_all_recomputed(const struct situation *now)
-{
-	return now->plan->recompute != RECOMPUTE_FULL;
-}
-
-static bool without_sp(const struct situation *now)
-{
-	return !now->plan->sp;
-}
-
-static bool has_fp8(const struct situation *now)
-{
-	return now->scenario->cluster.accelerator.peak_flops[PRECISION_FP8] > 0 &&
-	       (now->plan->precision == PRECISION_BF16 ||
-		now->plan->precision == PRECISION_FP16);
-}
+WHEN(is_wide_fsdp, now->plan->zero == 3 && now->plan->tp > 2)
+WHEN(launches_kernels, now->estimate->fits && now->plan->cuda_graphs == GRAPHS_NONE &&
+			       !(now->plan->activation_offload > 0))
+WHEN(exposes_tp, now->plan->tp > 1 && now->plan->tp <= now->domain &&
+			 now->estimate->cost[DIM_TP].exposed_seconds >
+				 0.05 * now->estimate->step_seconds)
+WHEN(tp_leaves_domain, now->plan->tp > now->domain)
+WHEN(has_pipeline, now->plan->pp > 1)
+WHEN(skinny_shards,
+     now->plan->cp > 1 && now->plan->seq_len / now->plan->cp < now->model->hidden)
+WHEN(splits_experts, now->moe && now->etp > 1)
+WHEN(small_batches, now->estimate->fits && now->estimate->bubble_ratio < 0.15)
+WHEN(recomputes, now->plan->recompute != RECOMPUTE_NONE)
+WHEN(recomputes_all, now->plan->recompute == RECOMPUTE_FULL)
+WHEN(keeps_all, now->plan->recompute == RECOMPUTE_NONE)
+WHEN(not_all_recomputed, now->plan->recompute != RECOMPUTE_FULL)
+WHEN(without_sp, !now->plan->sp)
+WHEN(has_fp8, now->scenario->cluster.accelerator.peak_flops[PRECISION_FP8] > 0 &&
+		      (now->plan->precision == PRECISION_BF16 ||
+		       now->plan->precision == PRECISION_FP16))
 
 /* FlashAttention 2 needs Ampere, 3 Hopper, or what others made in those years. */
 static bool runs_kernel(const struct situation *now, int64_t year,
@@ -149,89 +63,29 @@ static bool runs_kernel(const struct situation *now, int64_t year,
 	return a->year >= year && a->calibration.attention_efficiency[kernel] > 0;
 }
 
-static bool older_attention(const struct situation *now)
-{
-	return attention_table[now->plan->attention_kernel].generation <
-		       attention_table[ATTENTION_FLASH2].generation &&
-	       runs_kernel(now, 2020, ATTENTION_FLASH2);
-}
-
-static bool hopper_attention(const struct situation *now)
-{
-	return now->plan->attention_kernel == ATTENTION_FLASH2 &&
-	       runs_kernel(now, 2022, ATTENTION_FLASH3);
-}
-
-static bool is_split_evenly(const struct situation *now)
-{
-	return now->plan->split == SPLIT_AUTO || now->plan->split == SPLIT_EVEN;
-}
-
-static bool many_sequences(const struct situation *now)
-{
-	return now->plan->micro_batch > 1;
-}
-
-static bool unsharded(const struct situation *now)
-{
-	return now->plan->zero < 3 && now->estimate->dp * now->plan->cp > 1;
-}
-
-static bool replicates_optimizer(const struct situation *now)
-{
-	return now->plan->zero == 0 && now->estimate->dp * now->plan->cp > 1;
-}
-
-static bool is_selective(const struct situation *now)
-{
-	return now->plan->recompute == RECOMPUTE_SELECTIVE;
-}
-
-static bool has_experts(const struct situation *now)
-{
-	return now->moe && now->plan->ep < now->model->moe.experts;
-}
-
-static bool tp_has_room(const struct situation *now)
-{
-	return now->plan->tp < now->domain;
-}
+WHEN(older_attention, attention_table[now->plan->attention_kernel].generation <
+				      attention_table[ATTENTION_FLASH2].generation &&
+			      runs_kernel(now, 2020, ATTENTION_FLASH2))
+WHEN(hopper_attention, now->plan->attention_kernel == ATTENTION_FLASH2 &&
+			       runs_kernel(now, 2022, ATTENTION_FLASH3))
+WHEN(is_split_evenly, now->plan->split == SPLIT_AUTO || now->plan->split == SPLIT_EVEN)
+WHEN(many_sequences, now->plan->micro_batch > 1)
+WHEN(replicates, now->estimate->dp * now->plan->cp > 1)
+WHEN(unsharded, replicates(now) && now->plan->zero < 3)
+WHEN(replicates_optimizer, replicates(now) && now->plan->zero == 0)
+WHEN(is_selective, now->plan->recompute == RECOMPUTE_SELECTIVE)
+WHEN(has_experts, now->moe && now->plan->ep < now->model->moe.experts)
+WHEN(tp_has_room, now->plan->tp < now->domain)
 
 /* Experts and TP together need SP (E24). */
-static bool tp_needs_sp(const struct situation *now)
-{
-	return now->moe && now->plan->tp < now->domain && !now->plan->sp;
-}
+WHEN(tp_needs_sp, now->moe && now->plan->tp < now->domain && !now->plan->sp)
 
-static bool long_sequence(const struct situation *now)
-{
-	return now->plan->seq_len >= 8192;
-}
-
-static bool whole_long_sequence(const struct situation *now)
-{
-	return long_sequence(now) && now->plan->cp == 1;
-}
-
-static bool plain_loss(const struct situation *now)
-{
-	return now->plan->cross_entropy != CE_CHUNKED;
-}
-
-static bool wide_moments(const struct situation *now)
-{
-	return now->plan->optimizer == OPTIMIZER_ADAMW;
-}
-
-static bool wide_gradients(const struct situation *now)
-{
-	return now->plan->grad_dtype == GRAD_FP32;
-}
-
-static bool no_offload(const struct situation *now)
-{
-	return now->plan->optimizer_offload < 0.5;
-}
+WHEN(long_sequence, now->plan->seq_len >= 8192)
+WHEN(whole_long_sequence, long_sequence(now) && now->plan->cp == 1)
+WHEN(plain_loss, now->plan->cross_entropy != CE_CHUNKED)
+WHEN(wide_moments, now->plan->optimizer == OPTIMIZER_ADAMW)
+WHEN(wide_gradients, now->plan->grad_dtype == GRAD_FP32)
+WHEN(no_offload, now->plan->optimizer_offload < 0.5)
 
 /* first is turned to a value before the knob itself */
 #define MOVE(severity, aim, code, text, source, knob, trial, value, worth, first, to) \

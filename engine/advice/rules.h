@@ -74,4 +74,11 @@ int advice_serving_move_count(void);
 extern const struct note advice_serving_notes[];
 int advice_serving_note_count(void);
 
+/* A condition on the situation `now`, by a name of its own. */
+#define WHEN(name, condition)                         \
+	static bool name(const struct situation *now) \
+	{                                             \
+		return condition;                     \
+	}
+
 #endif

@@ -9,47 +9,16 @@ static const struct serving_plan *serving(const struct situation *now)
 	return &now->plan->serving;
 }
 
-static bool has_pipeline(const struct situation *now)
-{
-	return now->plan->pp > 1;
-}
-
-static bool has_experts(const struct situation *now)
-{
-	return now->moe;
-}
-
-static bool spreads_experts(const struct situation *now)
-{
-	return now->moe && now->plan->ep > 1;
-}
-
-static bool has_mtp(const struct situation *now)
-{
-	return now->model->mtp_layers > 0 &&
-	       serving(now)->speculative == SPECULATIVE_OFF;
-}
-
-static bool drafts_nothing(const struct situation *now)
-{
-	return now->model->mtp_layers <= 0 &&
-	       serving(now)->speculative == SPECULATIVE_OFF;
-}
-
-static bool shares_prefix(const struct situation *now)
-{
-	return serving(now)->shared_prefix > 0;
-}
-
-static bool leaves_domain(const struct situation *now)
-{
-	return now->plan->tp > now->domain;
-}
-
-static bool is_static(const struct situation *now)
-{
-	return serving(now)->batching == BATCHING_STATIC;
-}
+WHEN(has_pipeline, now->plan->pp > 1)
+WHEN(has_experts, now->moe)
+WHEN(spreads_experts, now->moe && now->plan->ep > 1)
+WHEN(has_mtp,
+     now->model->mtp_layers > 0 && serving(now)->speculative == SPECULATIVE_OFF)
+WHEN(drafts_nothing,
+     now->model->mtp_layers <= 0 && serving(now)->speculative == SPECULATIVE_OFF)
+WHEN(shares_prefix, serving(now)->shared_prefix > 0)
+WHEN(leaves_domain, now->plan->tp > now->domain)
+WHEN(is_static, serving(now)->batching == BATCHING_STATIC)
 
 #define SPEED(code, text, source, knob, trial, value, worth)                          \
 	{                                                                             \

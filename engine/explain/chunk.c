@@ -275,7 +275,7 @@ static double shown_gather(const struct asked *a)
 	return t.shard_forward + t.shard_backward * gathered_again(a);
 }
 
-VALUE(shown_scatter, time_of(a).shard_backward *(1 - gathered_again(a)))
+VALUE(shown_scatter, (1 - gathered_again(a)) * time_of(a).shard_backward)
 
 static void shown_gather_terms(const struct asked *a, struct explanation *out)
 {

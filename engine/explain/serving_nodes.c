@@ -93,7 +93,11 @@ static double asked(const struct asked *a)
 
 VALUE(room_wait, serving(a)->room_seconds)
 VALUE(elsewhere, serving(a)->elsewhere)
-VALUE(copies, serving(a)->engines *(double)plan(a)->dp_attention)
+
+static double copies(const struct asked *a)
+{
+	return serving(a)->engines * (double)plan(a)->dp_attention;
+}
 
 static double prefill_copies(const struct asked *a)
 {

@@ -23,19 +23,19 @@ static void add_term(struct explanation *out, const char *symbol, const char *me
 		snprintf(term->key, sizeof term->key, "%s", key);
 }
 
-/* With the place of the asked number in front of what begins with a point. */
-static void write_key(const struct asked *a, const char *format, va_list list,
-		      char out[EXPLAIN_MAX_KEY])
+/* In front of what begins with a point goes the place of the asked number. */
+static void add_place(const struct asked *a, char key[EXPLAIN_MAX_KEY])
 {
-	char text[EXPLAIN_MAX_KEY];
+	char member[EXPLAIN_MAX_KEY];
 
-	vsnprintf(text, sizeof text, format, list);
-	out[0] = '\0';
-	if (text[0] == '.' && a->place > 0)
-		snprintf(out, EXPLAIN_MAX_KEY, "%.*s", a->place, a->key);
-	else if (text[0] == '.')
-		snprintf(out, EXPLAIN_MAX_KEY, "stages.%d", a->stage);
-	strncat(out, text, EXPLAIN_MAX_KEY - 1 - strlen(out));
+	if (key[0] != '.')
+		return;
+	memcpy(member, key, sizeof member);
+	if (a->place > 0)
+		snprintf(key, EXPLAIN_MAX_KEY, "%.*s", a->place, a->key);
+	else
+		snprintf(key, EXPLAIN_MAX_KEY, "stages.%d", a->stage);
+	strncat(key, member, EXPLAIN_MAX_KEY - 1 - strlen(key));
 }
 
 void explain_from(const struct asked *asked, struct explanation *out,
@@ -46,8 +46,9 @@ void explain_from(const struct asked *asked, struct explanation *out,
 	va_list list;
 
 	va_start(list, key);
-	write_key(asked, key, list, text);
+	vsnprintf(text, sizeof text, key, list);
 	va_end(list);
+	add_place(asked, text);
 	explain_find(asked, text, &number);
 	add_term(out, symbol, meaning, number.form, number.value, text);
 }
@@ -59,8 +60,9 @@ double explain_value(const struct asked *asked, const char *key, ...)
 	va_list list;
 
 	va_start(list, key);
-	write_key(asked, key, list, text);
+	vsnprintf(text, sizeof text, key, list);
 	va_end(list);
+	add_place(asked, text);
 	return explain_find(asked, text, &number) ? number.value : 0;
 }
 

@@ -69,35 +69,19 @@ static const char *const speculative_words[] = { "off", "draft", "mtp", NULL };
 static const char *const attention_words[] = { "unfused", "fused-softmax", "flash1",
 					       "flash2",  "flash3",        NULL };
 
-static bool has_tp(const struct scenario *s)
-{
-	return s->plan.tp > 1;
-}
+/* What a knob asks of the scenario `s` before it does anything, by name. */
+#define WHERE(name, condition)                     \
+	static bool name(const struct scenario *s) \
+	{                                          \
+		return condition;                  \
+	}
 
-static bool has_offload(const struct scenario *s)
-{
-	return s->plan.optimizer_offload > 0 || plan_sends_activations(&s->plan);
-}
-
-static bool has_pp(const struct scenario *s)
-{
-	return s->plan.pp > 1;
-}
-
-static bool has_cp(const struct scenario *s)
-{
-	return s->plan.cp > 1;
-}
-
-static bool has_experts(const struct scenario *s)
-{
-	return s->model.moe.experts > 0;
-}
-
-static bool has_ep(const struct scenario *s)
-{
-	return has_experts(s) && s->plan.ep > 1;
-}
+WHERE(has_tp, s->plan.tp > 1)
+WHERE(has_offload, s->plan.optimizer_offload > 0 || plan_sends_activations(&s->plan))
+WHERE(has_pp, s->plan.pp > 1)
+WHERE(has_cp, s->plan.cp > 1)
+WHERE(has_experts, s->model.moe.experts > 0)
+WHERE(has_ep, has_experts(s) && s->plan.ep > 1)
 
 /* Experts on several ranks, which get more than the mean unless each is, in training,
  * filled up to its capacity or keeps no more than that. */
@@ -111,177 +95,64 @@ static bool has_imbalance(const struct scenario *s)
 }
 
 /* Several on a rank. */
-static bool has_local_experts(const struct scenario *s)
-{
-	return has_experts(s) && s->model.moe.experts > s->plan.ep;
-}
+WHERE(has_local_experts, has_experts(s) && s->model.moe.experts > s->plan.ep)
 
-static bool has_shared_experts(const struct scenario *s)
-{
-	return has_experts(s) && s->model.moe.shared_ffn > 0;
-}
-
-static bool has_capacity(const struct scenario *s)
-{
-	return has_experts(s) && s->plan.moe_capacity != CAPACITY_DROPLESS;
-}
-
-static bool is_interleaved(const struct scenario *s)
-{
-	return has_pp(s) && s->plan.schedule == SCHEDULE_INTERLEAVED;
-}
+WHERE(has_shared_experts, has_experts(s) && s->model.moe.shared_ffn > 0)
+WHERE(has_capacity, has_experts(s) && s->plan.moe_capacity != CAPACITY_DROPLESS)
+WHERE(is_interleaved, has_pp(s) && s->plan.schedule == SCHEDULE_INTERLEAVED)
 
 /* Schedules whose stages may end their step one after the other (pipeline.h). */
-static bool has_skewed_end(const struct scenario *s)
-{
-	return has_pp(s) && !schedule_by_rounds(s->plan.schedule);
-}
+WHERE(has_skewed_end, has_pp(s) && !schedule_by_rounds(s->plan.schedule))
 
 /* Schedules that take as many chunks as are asked for. */
-static bool takes_chunks(const struct scenario *s)
-{
-	return has_pp(s) && schedule_takes_chunks(s->plan.schedule);
-}
+WHERE(takes_chunks, has_pp(s) && schedule_takes_chunks(s->plan.schedule))
 
-static bool has_chunks(const struct scenario *s)
-{
-	return is_interleaved(s) && s->plan.vpp > 1;
-}
-
-static bool has_sharding(const struct scenario *s)
-{
-	return s->plan.zero > 0;
-}
-
-static bool is_fsdp(const struct scenario *s)
-{
-	return s->plan.zero == 3;
-}
-
-static bool has_first_last(const struct scenario *s)
-{
-	return has_pp(s) && s->plan.split == SPLIT_FIRST_LAST;
-}
-
-static bool has_layout(const struct scenario *s)
-{
-	return has_pp(s) && s->plan.split == SPLIT_CUSTOM;
-}
-
-static bool has_even_split(const struct scenario *s)
-{
-	return has_pp(s) &&
-	       (s->plan.split == SPLIT_AUTO || s->plan.split == SPLIT_EVEN);
-}
-
-static bool is_full(const struct scenario *s)
-{
-	return s->plan.recompute == RECOMPUTE_FULL;
-}
-
-static bool has_dense_mlp(const struct scenario *s)
-{
-	return model_has_dense_mlp(&s->model);
-}
-
-static bool has_chunked_loss(const struct scenario *s)
-{
-	return s->plan.cross_entropy == CE_CHUNKED;
-}
-
-static bool is_selective(const struct scenario *s)
-{
-	return s->plan.recompute == RECOMPUTE_SELECTIVE;
-}
-
-static bool is_custom(const struct scenario *s)
-{
-	return is_selective(s) && s->plan.remat_policy == REMAT_CUSTOM;
-}
+WHERE(has_chunks, is_interleaved(s) && s->plan.vpp > 1)
+WHERE(has_sharding, s->plan.zero > 0)
+WHERE(is_fsdp, s->plan.zero == 3)
+WHERE(has_first_last, has_pp(s) && s->plan.split == SPLIT_FIRST_LAST)
+WHERE(has_layout, has_pp(s) && s->plan.split == SPLIT_CUSTOM)
+WHERE(has_even_split,
+      has_pp(s) && (s->plan.split == SPLIT_AUTO || s->plan.split == SPLIT_EVEN))
+WHERE(is_full, s->plan.recompute == RECOMPUTE_FULL)
+WHERE(has_dense_mlp, model_has_dense_mlp(&s->model))
+WHERE(has_chunked_loss, s->plan.cross_entropy == CE_CHUNKED)
+WHERE(is_selective, s->plan.recompute == RECOMPUTE_SELECTIVE)
+WHERE(is_custom, is_selective(s) && s->plan.remat_policy == REMAT_CUSTOM)
 
 /* Modules, not a policy, say what runs again. */
-static bool has_modules(const struct scenario *s)
-{
-	return is_selective(s) && s->plan.remat_policy == REMAT_MODULES;
-}
+WHERE(has_modules, is_selective(s) && s->plan.remat_policy == REMAT_MODULES)
 
 /* Something is kept that could go. */
-static bool keeps_tensors(const struct scenario *s)
-{
-	return s->plan.recompute != RECOMPUTE_FULL &&
-	       !(is_selective(s) && s->plan.remat_policy != REMAT_MODULES);
-}
+WHERE(keeps_tensors,
+      s->plan.recompute != RECOMPUTE_FULL &&
+	      !(is_selective(s) && s->plan.remat_policy != REMAT_MODULES))
 
-static bool names_modules(const struct scenario *s)
-{
-	return keeps_tensors(s) && s->plan.offload_modules != 0;
-}
-
-static bool has_gates(const struct scenario *s)
-{
-	return s->model.gated_mlp;
-}
-
-static bool has_adapters(const struct scenario *s)
-{
-	return s->plan.serving.adapters > 0;
-}
-
-static bool is_lora(const struct scenario *s)
-{
-	return s->plan.lora_rank > 0;
-}
-
-static bool has_split_adapters(const struct scenario *s)
-{
-	return is_lora(s) && s->plan.tp > 1 && s->plan.sp && s->stack.splits_adapters &&
-	       s->plan.lora_targets != LORA_QKV;
-}
-
-static bool has_narrow_weights(const struct scenario *s)
-{
-	return !is_lora(s) && scenario_trains_narrow(s);
-}
+WHERE(names_modules, keeps_tensors(s) && s->plan.offload_modules != 0)
+WHERE(has_gates, s->model.gated_mlp)
+WHERE(has_adapters, s->plan.serving.adapters > 0)
+WHERE(is_lora, s->plan.lora_rank > 0)
+WHERE(has_split_adapters, is_lora(s) && s->plan.tp > 1 && s->plan.sp &&
+				  s->stack.splits_adapters &&
+				  s->plan.lora_targets != LORA_QKV)
+WHERE(has_narrow_weights, !is_lora(s) && scenario_trains_narrow(s))
 
 /* In fp32 there is one weight. */
-static bool is_half(const struct scenario *s)
-{
-	return s->plan.precision != PRECISION_FP32;
-}
+WHERE(is_half, s->plan.precision != PRECISION_FP32)
 
-static bool is_partial(const struct scenario *s)
-{
-	return s->plan.cuda_graphs == GRAPHS_PARTIAL;
-}
-
-static bool has_block_scales(const struct scenario *s)
-{
-	return s->plan.precision == PRECISION_MXFP8 ||
-	       s->plan.precision == PRECISION_NVFP4;
-}
-
-static bool is_fp4(const struct scenario *s)
-{
-	return s->plan.precision == PRECISION_NVFP4;
-}
+WHERE(is_partial, s->plan.cuda_graphs == GRAPHS_PARTIAL)
+WHERE(has_block_scales,
+      s->plan.precision == PRECISION_MXFP8 || s->plan.precision == PRECISION_NVFP4)
+WHERE(is_fp4, s->plan.precision == PRECISION_NVFP4)
 
 /* Weights that train are quantised again after each step. */
-static bool has_fp4_weights(const struct scenario *s)
-{
-	return is_fp4(s) && !is_lora(s);
-}
+WHERE(has_fp4_weights, is_fp4(s) && !is_lora(s))
 
-static bool may_attend_narrow(const struct scenario *s)
-{
-	return scenario_trains_narrow(s) &&
-	       attention_table[s->plan.attention_kernel].flash;
-}
+WHERE(may_attend_narrow,
+      scenario_trains_narrow(s) && attention_table[s->plan.attention_kernel].flash)
 
 /* The other narrow formats say how they are scaled. */
-static bool is_fp8(const struct scenario *s)
-{
-	return s->plan.precision == PRECISION_FP8;
-}
+WHERE(is_fp8, s->plan.precision == PRECISION_FP8)
 
 /* What a stack hides behind computing: nothing, where its share is 0. The ranks that
  * share an expert exchange rows as those do that share a layer. */
@@ -316,72 +187,26 @@ static bool hides_dp(const struct scenario *s)
 }
 
 /* What is summed whole behind the backward hides behind nothing. */
-static bool hides_gradients(const struct scenario *s)
-{
-	return hides_dp(s) && !scenario_sums_behind(s);
-}
+WHERE(hides_gradients, hides_dp(s) && !scenario_sums_behind(s))
 
-static bool hides_sharding(const struct scenario *s)
-{
-	return has_sharding(s) && hides_dp(s);
-}
+WHERE(hides_sharding, has_sharding(s) && hides_dp(s))
 
 /* Servers have constants of their own. */
-static bool is_training(const struct scenario *s)
-{
-	return s->plan.mode == MODE_TRAINING;
-}
+WHERE(is_training, s->plan.mode == MODE_TRAINING)
 
-static bool has_upper_link(const struct scenario *s)
-{
-	return s->cluster.link[LINK_UPPER].span > 0;
-}
+WHERE(has_upper_link, s->cluster.link[LINK_UPPER].span > 0)
 
 /* The job leaves the fast domain. */
-static bool has_network(const struct scenario *s)
-{
-	return cluster_domain(&s->cluster) < s->cluster.gpus;
-}
+WHERE(has_network, cluster_domain(&s->cluster) < s->cluster.gpus)
 
-static bool has_peers(const struct scenario *s)
-{
-	return s->cluster.gpus > 1;
-}
-
-static bool is_continuous(const struct scenario *s)
-{
-	return s->plan.serving.batching == BATCHING_CONTINUOUS;
-}
-
-static bool has_rate(const struct scenario *s)
-{
-	return s->plan.serving.request_rate > 0;
-}
-
-static bool is_speculative(const struct scenario *s)
-{
-	return s->plan.serving.speculative != SPECULATIVE_OFF;
-}
-
-static bool keeps_prefixes(const struct scenario *s)
-{
-	return s->plan.serving.prefix_cache;
-}
-
-static bool has_host_kv(const struct scenario *s)
-{
-	return s->plan.serving.host_kv_bytes > 0;
-}
-
-static bool is_disaggregated(const struct scenario *s)
-{
-	return s->plan.serving.disaggregated;
-}
-
-static bool is_disaggregated_moe(const struct scenario *s)
-{
-	return is_disaggregated(s) && has_experts(s);
-}
+WHERE(has_peers, s->cluster.gpus > 1)
+WHERE(is_continuous, s->plan.serving.batching == BATCHING_CONTINUOUS)
+WHERE(has_rate, s->plan.serving.request_rate > 0)
+WHERE(is_speculative, s->plan.serving.speculative != SPECULATIVE_OFF)
+WHERE(keeps_prefixes, s->plan.serving.prefix_cache)
+WHERE(has_host_kv, s->plan.serving.host_kv_bytes > 0)
+WHERE(is_disaggregated, s->plan.serving.disaggregated)
+WHERE(is_disaggregated_moe, is_disaggregated(s) && has_experts(s))
 
 /* The offset of a field, checked to have the type that the knob's type needs. */
 #define FIELD(path, type)                  \
