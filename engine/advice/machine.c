@@ -213,8 +213,8 @@ const struct note advice_machine_notes[] = {
 	  "gbs",
 	  torus_is_bound },
 	{ { "T20", SEVERITY_WARNING,
-	    "{0:tokens} tokens per leaf switch are below "
-	    "{1:tokens}: DP is bound by the upper switches",
+	    "{0:tokens} tokens per leaf switch are below {1:tokens}: DP is bound by "
+	    "the upper switches",
 	    "jax-ml scaling-book, training" },
 	  "gbs",
 	  leaf_is_bound },
@@ -224,8 +224,8 @@ const struct note advice_machine_notes[] = {
 	  "tp",
 	  ethernet_carries_layers },
 	{ { "T31", SEVERITY_HINT,
-	    "overlapped DP gradients take SMs from "
-	    "the all-to-all on Hopper (not modelled)",
+	    "overlapped DP gradients take SMs from the all-to-all on Hopper (not "
+	    "modelled)",
 	    "B skills recipe-recommender, pitfalls" },
 	  "overlap_grad_reduce",
 	  overlap_may_hurt },

@@ -310,8 +310,8 @@ static const struct note advice_notes[] = {
 	  NULL,
 	  too_good },
 	{ { "T1", SEVERITY_HINT,
-	    "memory is {0:percent} full: less TP or "
-	    "PP, or larger micro-batches, may fit",
+	    "memory is {0:percent} full: less TP or PP, or larger micro-batches, may "
+	    "fit",
 	    "B docs/performance-guide.md:30" },
 	  NULL,
 	  idle_machine },

@@ -166,14 +166,14 @@ const struct note advice_serving_notes[] = {
 	  NULL,
 	  is_overhead },
 	{ { "V23", SEVERITY_HINT,
-	    "{0:percent} of a decode pass is "
-	    "communication: a smaller TP or EP waits less",
+	    "{0:percent} of a decode pass is communication: a smaller TP or EP waits "
+	    "less",
 	    "engine/serve/README.md" },
 	  "tp",
 	  is_network },
 	{ { "V24", SEVERITY_HINT,
-	    "TP {0} is more than {1} key-value heads: each is "
-	    "cached more than once; KV shards share them out",
+	    "TP {0} is more than {1} key-value heads: each is cached more than once; "
+	    "KV shards share them out",
 	    "vllm --decode-context-parallel-size" },
 	  "kv_shards",
 	  copies_heads },

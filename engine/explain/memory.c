@@ -177,10 +177,10 @@ const struct explain_row explain_memory[] = {
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
 	  .fill = weights },
 	{ "gradients_bytes", "Gradients", NULL,
-	  "The buffer in which gradients are summed over micro-batches "
-	  "lives through the whole step. Below ZeRO 2 d and ed are "
-	  "1, and where a pipeline keeps gathered weights: it sums "
-	  "whole gradients in fp32. With LoRA only adapters count.",
+	  "The buffer in which gradients are summed over micro-batches lives through "
+	  "the whole step. Below ZeRO 2 d and ed are 1, and where a pipeline keeps "
+	  "gathered weights: it sums whole gradients in fp32. With LoRA only adapters "
+	  "count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
 	  .fill = gradients },
@@ -200,9 +200,9 @@ const struct explain_row explain_memory[] = {
 	{ "buffers_bytes", "Buffers", NULL,
 	  "Gathered are the layer at work and f ahead with the gradients of one, a "
 	  "layer with its experts; without resharding all of the stage. Logits count "
-	  "on the stage with the head: whole with a plain loss, one copy "
-	  "with a fused one, a tile of it with a chunked one; a layer that is recomputed "
-	  "uses their memory once they are gone.",
+	  "on the stage with the head: whole with a plain loss, one copy with a fused "
+	  "one, a tile of it with a chunked one; a layer that is recomputed uses their "
+	  "memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
 	  .fill = buffers },
@@ -237,12 +237,12 @@ const struct explain_row explain_memory[] = {
 		  { "H", "the host's memory for a GPU", "cluster.host_bytes_per_gpu" },
 		  { "n", "GPUs whose share each has", "cluster.host_shares" }) },
 	{ "kv_bytes", "KV cache", "0",
-	  "Keys and values live only through a layer's "
-	  "backward; they count as activations.",
+	  "Keys and values live only through a layer's backward; they count as "
+	  "activations.",
 	  "by definition", .fill = kv_cache },
 	{ "total_bytes", "Memory of the fullest stage", "W + G + O + A + B + F",
-	  "The peak of the fullest rank. All ranks of a stage "
-	  "hold the same, but for an imbalance of experts.",
+	  "The peak of the fullest rank. All ranks of a stage hold the same, but for "
+	  "an imbalance of experts.",
 	  "the parts; each has its own explanation",
 	  .terms = TERMS({ "W", "weights", ".weights_bytes" },
 			 { "G", "gradients", ".gradients_bytes" },
@@ -251,8 +251,8 @@ const struct explain_row explain_memory[] = {
 			 { "B", "buffers", ".buffers_bytes" },
 			 { "F", "framework", ".framework_bytes" }) },
 	{ "allocated_bytes", "Allocated", "W + G + O + A + B",
-	  "What PyTorch's allocator reports as live "
-	  "at the peak: the total without framework.",
+	  "What PyTorch's allocator reports as live at the peak: the total without "
+	  "framework.",
 	  "torch.cuda.max_memory_allocated",
 	  .terms = TERMS({ "W", "weights", ".weights_bytes" },
 			 { "G", "gradients", ".gradients_bytes" },
@@ -272,8 +272,8 @@ const struct explain_row explain_memory[] = {
 	  "forwards first are run event by event and counted.",
 	  "the schedule's paper", .fill = in_flight },
 	{ "parameters", "Parameters", "D + E",
-	  "Of the whole model, without MTP layers as published counts "
-	  "do; of a stage: of one of its ranks, TP and EP shares counted.",
+	  "Of the whole model, without MTP layers as published counts do; of a stage: "
+	  "of one of its ranks, TP and EP shares counted.",
 	  "the model's file names its source",
 	  .terms = TERMS({ "D", "dense weights", ".dense_parameters" },
 			 { "E", "of experts", ".expert_parameters" }) },

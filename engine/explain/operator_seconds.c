@@ -141,8 +141,7 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 	if (op->kind == OPERATOR_WAIT && !backward && op->until_seconds > 0) {
 		explain_say(out, "T - G");
 		own(a, out, "T",
-		    "until the layer's kernels, launched from the "
-		    "counts on, are over",
+		    "until the layer's kernels, launched from the counts on, are over",
 		    "until_seconds");
 		own(a, out, "G", "seconds of these kernels", "kernel_seconds");
 	} else if (op->kind == OPERATOR_WAIT && !backward) {

@@ -86,8 +86,8 @@ const struct explain_row explain_run[] = {
 	      "step_seconds_high"),
 	{ "goodput", "Goodput",
 	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
-	  "What is left after checkpoints, lost work "
-	  "and restarts; failures are independent.",
+	  "What is left after checkpoints, lost work and restarts; failures are "
+	  "independent.",
 	  daly,
 	  .terms = TERMS({ "C", "time of a checkpoint", "checkpoint_seconds" },
 			 { "MTBF", "of one node, hours", "cluster.node_mtbf_hours" },

@@ -206,8 +206,8 @@ const struct explain_row explain_serving[] = {
 		  { "network", "collectives", "decode_network_seconds" },
 		  { "overhead", "fixed times and host", "decode_overhead_seconds" }) },
 	{ "mixed_seconds", "A pass that carries prompts", NULL,
-	  "Where the stack does not mix them a "
-	  "prompt pass stands between decode passes.",
+	  "Where the stack does not mix them a prompt pass stands between decode "
+	  "passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
 	  .fill = mixed },
 	{ "request_seconds", "A request", "TTFT + (output - 1) * TPOT", steady,
@@ -223,15 +223,15 @@ const struct explain_row explain_serving[] = {
 	  .fill = computing },
 	{ "decode_network_seconds", "Collectives of a decode pass",
 	  "scale * (TP + EP + CP + PP)",
-	  "Nothing hides them; inside a domain "
-	  "servers reduce with kernels of their own.",
+	  "Nothing hides them; inside a domain servers reduce with kernels of their "
+	  "own.",
 	  "engine/serve/traffic.c; presets/clusters: collectives", .fill = network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
 	  "presets/stacks: serving.iteration_us", .fill = overhead },
 	{ "prefill_share", "Time with prompts", "min(1, rate * carrying / copies)",
-	  "Of a server that prefills and decodes; "
-	  "of the prefill GPUs where they are apart.",
+	  "Of a server that prefills and decodes; of the prefill GPUs where they are "
+	  "apart.",
 	  "engine/serve/steady.c",
 	  .terms = TERMS(
 		  { "rate", "requests that end in a second", "requests_per_second" },

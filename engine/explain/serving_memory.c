@@ -185,14 +185,14 @@ const struct explain_row explain_serving_memory[] = {
 	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c",
 	  .fill = cache },
 	{ "kv_bytes_per_token", "KV cache of a token", NULL,
-	  "Of one copy, whatever ranks repeat; mean over "
-	  "a request's context where windows cut it.",
+	  "Of one copy, whatever ranks repeat; mean over a request's context where "
+	  "windows cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
 	  .fill = token_cache },
 	{ "kv_tokens", "Tokens that all caches hold", NULL,
-	  "For requests of this length; a cached prefix is held once. The "
-	  "cache is capacity * share - (held - context) with vLLM, (capacity "
-	  "- F) * share - W with SGLang, (capacity - held) * share with others.",
+	  "For requests of this length; a cached prefix is held once. The cache is "
+	  "capacity * share - (held - context) with vLLM, (capacity - F) * share - W "
+	  "with SGLang, (capacity - held) * share with others.",
 	  memory_source, .fill = tokens },
 	{ "host_tokens", "Tokens that host memory holds", NULL,
 	  "Behind the caches of all GPUs, for requests of this length.", memory_source,

@@ -160,15 +160,14 @@ const struct explain_node explain_serving_plan[] = {
 	     "drafts, and 10 GiB at least of more than 60."),
 	NODE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
 	     gain_terms, NULL,
-	     "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a "
-	     "(arXiv 2211.17192, equation 1); behind the tokens that an MTP "
-	     "layer was trained for, each factor is 0.855 of the one before. "
-	     "1 without drafts."),
+	     "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a (arXiv "
+	     "2211.17192, equation 1); behind the tokens that an MTP layer was trained "
+	     "for, each factor is 0.855 of the one before. 1 without drafts."),
 	NODE("serving.prefill_pool", "GPUs that only prefill", FORM_COUNT, prefill_pool,
 	     pool_terms, NULL, "By the plan."),
 	NODE_OF("serving.budget_tokens", "Tokens of a pass", FORM_REAL, budget,
-		"max(if(plan > 0, plan, stack), if(cut != 0, "
-		"if(if(plan > 0, plan, stack) > 0, 0, prompt), prompt))",
+		"max(if(plan > 0, plan, stack), if(cut != 0, if(if(plan > 0, plan, "
+		"stack) > 0, 0, prompt), prompt))",
 		"By the plan, else by the stack; a prompt that is not cut passes whole.",
 		{ "plan", "as asked for, 0 = by the stack", "max_batched_tokens" },
 		{ "stack", "of the stack on this GPU", "serving.usual_tokens" },

@@ -278,8 +278,7 @@ const struct explain_node explain_states[] = {
 		{ "rate", "bytes per second of it", "states.host_rate" }),
 	NODE_OF("states.sync_copy_bytes", "Bytes of gradients beside the sum",
 		FORM_REAL, sync_copy,
-		"if(ZeRO < 3, if(DP * copies > 1, if(precision != 1, c, 0), "
-		"0), 0)",
+		"if(ZeRO < 3, if(DP * copies > 1, if(precision != 1, c, 0), 0), 0)",
 		"fp16 sums in 16 bits.", { "ZeRO", "stage", "zero" },
 		{ "DP", "replicas", "dp" },
 		{ "copies", "of the weights in the pipeline", "copies" },

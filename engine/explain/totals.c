@@ -146,8 +146,8 @@ static const char mean_of_stages[] =
 	"Mean over the stages, so that compute + exposed + bubble + optimizer = step.";
 static const char definition[] = EXPLAIN_DEFINITION;
 static const char coverage[] = "An interval that covers four runs of five, as wide as "
-			       "the errors of runs of the "
-			       "same kind in validation; 0 where no width is known.";
+			       "the errors of runs of the same kind in validation; 0 "
+			       "where no width is known.";
 const struct explain_row explain_totals[] = {
 	{ "active_parameters", "Active parameters", NULL,
 	  "Per token: dense parts, shared experts, k routed experts, embeddings.",
@@ -156,11 +156,10 @@ const struct explain_row explain_totals[] = {
 	  "Without MTP layers, as published counts do.",
 	  "the model's file names its source", .fill = model },
 	{ "flops_per_token", "Model FLOPs per token", "w * (N - table) + 6 * A + S",
-	  "Forward and backward, nothing recomputed; frozen weights "
-	  "under LoRA have no gradient of their own, w = 4. S is 6 * "
-	  "L * s * heads * head_dim and what other mixers scan. Attention "
-	  "counts the causal half (unless the convention is full), "
-	  "windows and packed documents as they are; a tied table counts "
+	  "Forward and backward, nothing recomputed; frozen weights under LoRA have no "
+	  "gradient of their own, w = 4. S is 6 * L * s * heads * head_dim and what "
+	  "other mixers scan. Attention counts the causal half (unless the convention "
+	  "is full), windows and packed documents as they are; a tied table counts "
 	  "once, as the head.",
 	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685",
 	  .terms =

@@ -235,13 +235,13 @@ WHERE(is_disaggregated_moe, is_disaggregated(s) && has_experts(s))
 
 const struct knob knob_table[] = {
 	{ "tp", "tensor_parallel", "TP  tensor", "",
-	  "Ranks that share every matrix of a layer; the most "
-	  "communication, so keep it on the fastest links.",
+	  "Ranks that share every matrix of a layer; the most communication, so keep "
+	  "it on the fastest links.",
 	  GROUP_PARALLELISM, COUNT(plan.tp, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .both = true },
 	{ "sp", "sequence_parallel", "SP  sequence", "",
-	  "Split norms, dropout and residuals along the sequence "
-	  "inside a TP group: less memory for the same traffic.",
+	  "Split norms, dropout and residuals along the sequence inside a TP group: "
+	  "less memory for the same traffic.",
 	  GROUP_PARALLELISM, SWITCH(plan.sp), .applies = has_tp },
 	{ "pp", "pipeline_parallel", "PP  pipeline", "",
 	  "Stages that each hold some of the layers; little communication, but stages "
@@ -249,13 +249,13 @@ const struct knob knob_table[] = {
 	  GROUP_PARALLELISM, COUNT(plan.pp, 1, MAX_STAGES), .step = STEP_DEGREE,
 	  .both = true },
 	{ "vpp", "virtual_pipeline", "VPP virtual", "",
-	  "Chunks of layers per stage (interleaved, breadth-first, "
-	  "hanayo): divides the bubble, multiplies the transfers.",
+	  "Chunks of layers per stage (interleaved, breadth-first, hanayo): divides "
+	  "the bubble, multiplies the transfers.",
 	  GROUP_PARALLELISM, COUNT(plan.vpp, 1, MAX_CHUNKS), .step = STEP_ONE,
 	  .applies = takes_chunks },
 	{ "cp", "context_parallel", "CP  context", "",
-	  "Ranks that share every sequence: for long "
-	  "sequences, whose activations no one rank can hold.",
+	  "Ranks that share every sequence: for long sequences, whose activations no "
+	  "one rank can hold.",
 	  GROUP_PARALLELISM, COUNT(plan.cp, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .both = true },
 	{ "cp_kind", "cp_comm_type", "CP  kind", "",
@@ -263,18 +263,18 @@ const struct knob knob_table[] = {
 	  "gathered, or heads exchanged (Ulysses).",
 	  GROUP_PARALLELISM, WORD(plan.cp_kind, cp_words), .applies = has_cp },
 	{ "ep", "expert_parallel", "EP  expert", "",
-	  "Ranks that share the experts of a mixture-of-experts "
-	  "layer; tokens travel to their experts by all-to-all.",
+	  "Ranks that share the experts of a mixture-of-experts layer; tokens travel "
+	  "to their experts by all-to-all.",
 	  GROUP_PARALLELISM, COUNT(plan.ep, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .applies = has_experts, .both = true },
 	{ "etp", "expert_tensor_parallel", "ETP expert TP", "",
-	  "Tensor parallel degree inside each expert; "
-	  "auto follows the stack (Megatron: TP).",
+	  "Tensor parallel degree inside each expert; auto follows the stack "
+	  "(Megatron: TP).",
 	  GROUP_PARALLELISM, COUNT(plan.etp, 0, MAX_DEGREE), .step = STEP_DEGREE,
 	  .zero = "auto", .applies = has_experts },
 	{ "zero", "zero_stage", "ZeRO", "",
-	  "What data-parallel ranks share out: 0 nothing, 1 "
-	  "optimizer, 2 and gradients, 3 and weights (FSDP).",
+	  "What data-parallel ranks share out: 0 nothing, 1 optimizer, 2 and "
+	  "gradients, 3 and weights (FSDP).",
 	  GROUP_PARALLELISM, COUNT(plan.zero, 0, 3), .step = STEP_ONE },
 	{ "zero_group", "shard_group", "ZeRO group", "",
 	  "Ranks that share one set of shards; a smaller group is HSDP and replicates "
@@ -290,12 +290,12 @@ const struct knob knob_table[] = {
 	  COUNT(plan.fsdp_prefetch, 0, 16), .step = STEP_ONE, .applies = is_fsdp },
 
 	{ "mbs", "micro_batch", "micro-batch", "sequences",
-	  "Sequences that one rank works on at once: larger "
-	  "ones use the GPU better and hold more activations.",
+	  "Sequences that one rank works on at once: larger ones use the GPU better "
+	  "and hold more activations.",
 	  GROUP_BATCH, COUNT(plan.micro_batch, 1, MAX_BATCH), .step = STEP_SERIES },
 	{ "gbs", "global_batch", "global batch", "sequences",
-	  "Sequences per optimizer step over all ranks; "
-	  "it belongs to the training, not to the machine.",
+	  "Sequences per optimizer step over all ranks; it belongs to the training, "
+	  "not to the machine.",
 	  GROUP_BATCH, COUNT(plan.global_batch, 1, MAX_BATCH), .step = STEP_SERIES },
 	{ "seq", "seq_len", "sequence", "tokens", "Tokens per sequence; 8k means 8192.",
 	  GROUP_BATCH, COUNT(plan.seq_len, 1, MAX_SEQ), .step = STEP_DOUBLE },
@@ -306,12 +306,12 @@ const struct knob knob_table[] = {
 	  .zero = "off" },
 
 	{ "schedule", "pipeline_schedule", "schedule", "",
-	  "Order in which stages run forwards and "
-	  "backwards; interleaved with VPP 1 is 1f1b.",
+	  "Order in which stages run forwards and backwards; interleaved with VPP 1 is "
+	  "1f1b.",
 	  GROUP_PIPELINE, WORD(plan.schedule, schedule_words), .applies = has_pp },
 	{ "micro_batch_group", "microbatch_group", "VPP group", "micro-batches",
-	  "Micro-batches that pass one chunk before the "
-	  "next chunk's turn (interleaved); auto is PP.",
+	  "Micro-batches that pass one chunk before the next chunk's turn "
+	  "(interleaved); auto is PP.",
 	  GROUP_PIPELINE, COUNT(plan.micro_batch_group, 0, 65536), .step = STEP_SERIES,
 	  .zero = "auto", .applies = has_chunks },
 	{ "split", "stage_split", "layer split", "",
@@ -320,14 +320,14 @@ const struct knob knob_table[] = {
 	  GROUP_PIPELINE, WORD(plan.split, split_words), .applies = has_pp },
 	{ "first_stage_layers", "decoder_first_pipeline_num_layers", "first stage",
 	  "layers",
-	  "Layers on the first stage (split first-last); auto takes part in "
-	  "the even split.",
+	  "Layers on the first stage (split first-last); auto takes part in the even "
+	  "split.",
 	  GROUP_PIPELINE, COUNT(plan.first_stage_layers, 0, MAX_LAYERS),
 	  .step = STEP_ONE, .zero = "auto", .applies = has_first_last },
 	{ "last_stage_layers", "decoder_last_pipeline_num_layers", "last stage",
 	  "layers",
-	  "Layers on the last stage (split first-last); auto takes part in "
-	  "the even split.",
+	  "Layers on the last stage (split first-last); auto takes part in the even "
+	  "split.",
 	  GROUP_PIPELINE, COUNT(plan.last_stage_layers, 0, MAX_LAYERS),
 	  .step = STEP_ONE, .zero = "auto", .applies = has_first_last },
 	{ "split_embedding", "account_for_embedding_in_pipeline_split",
@@ -338,14 +338,14 @@ const struct knob knob_table[] = {
 	  "Count the LM head and loss as one layer of the last stage in an even split.",
 	  GROUP_PIPELINE, SWITCH(plan.split_loss), .applies = has_even_split },
 	{ "layout", "pipeline_model_parallel_layout", "layout", "",
-	  "Megatron's layout string: E embedding, t layer, m MTP, "
-	  "L loss, | next stage, *n repeat; used with split custom.",
+	  "Megatron's layout string: E embedding, t layer, m MTP, L loss, | next "
+	  "stage, *n repeat; used with split custom.",
 	  GROUP_PIPELINE, .type = KNOB_TEXT, .step = STEP_WORD,
 	  .offset = offsetof(struct scenario, plan.layout), .size = MAX_LAYOUT,
 	  .scale = 1, .zero = "none", .applies = has_layout },
 	{ "optimizer_sync", NULL, "optimizer sync", "",
-	  "Whether a step ends with a barrier for the gradient "
-	  "norm, or checks it after the fact (zero bubble).",
+	  "Whether a step ends with a barrier for the gradient norm, or checks it "
+	  "after the fact (zero bubble).",
 	  GROUP_PIPELINE, WORD(plan.optimizer_sync, sync_words),
 	  .applies = has_skewed_end },
 
@@ -412,8 +412,8 @@ const struct knob knob_table[] = {
 	  GROUP_MEMORY, REAL(plan.offload_share, 0, 1, 1), .step = STEP_TENTH,
 	  .applies = names_modules },
 	{ "lora_rank", "lora", "LoRA rank", "",
-	  "Train low-rank adapters of this rank on "
-	  "a frozen model; off trains all weights.",
+	  "Train low-rank adapters of this rank on a frozen model; off trains all "
+	  "weights.",
 	  GROUP_MEMORY, COUNT(plan.lora_rank, 0, 4096), .step = STEP_SERIES,
 	  .zero = "off" },
 	{ "lora_targets", NULL, "LoRA targets", "",
@@ -468,8 +468,8 @@ const struct knob knob_table[] = {
 	  "What gated activations read waits for the backward in fp8.", GROUP_PRECISION,
 	  SWITCH(plan.fp8_gates), .applies = has_gates },
 	{ "attention_kernel", "attention_backend", "attention", "",
-	  "Kernel of the attention core: flash "
-	  "kernels never write the scores to memory.",
+	  "Kernel of the attention core: flash kernels never write the scores to "
+	  "memory.",
 	  GROUP_PRECISION, WORD(plan.attention_kernel, attention_words) },
 	{ "fp8_attention", "fp8_dot_product_attention", "fp8 attention", "",
 	  "Scores and values are computed in fp8 where the matrices are narrow, too; what "
@@ -479,8 +479,8 @@ const struct knob knob_table[] = {
 	  "Norms, rotary positions and activations as one kernel each.",
 	  GROUP_PRECISION, SWITCH(plan.fused_norms) },
 	{ "compile", "torch_compile", "compile", "",
-	  "The model is compiled (torch.compile): "
-	  "fused element-wise work, fewer launches.",
+	  "The model is compiled (torch.compile): fused element-wise work, fewer "
+	  "launches.",
 	  GROUP_PRECISION, SWITCH(plan.compile) },
 	{ "cuda_graphs", "cuda_graph_impl", "CUDA graphs", "",
 	  "Replay recorded kernels instead of launching them one by one; takes memory.",
@@ -501,8 +501,8 @@ const struct knob knob_table[] = {
 	  "Each process stays on the cores next to its GPU, and launches faster.",
 	  GROUP_PRECISION, SWITCH(plan.host_binding) },
 	{ "cross_entropy", "cross_entropy_loss_fusion", "cross-entropy", "",
-	  "Loss over the vocabulary: op by op, in one "
-	  "kernel, or chunk by chunk without whole logits.",
+	  "Loss over the vocabulary: op by op, in one kernel, or chunk by chunk "
+	  "without whole logits.",
 	  GROUP_PRECISION, WORD(plan.cross_entropy, ce_words) },
 	{ "loss_tiles", NULL, "loss tiles", "",
 	  "Pieces of the sequence that a chunked cross-entropy takes one after the other.",
@@ -601,8 +601,8 @@ const struct knob knob_table[] = {
 	  GROUP_CLUSTER, REAL(cluster.host_bytes_per_gpu, 0, 65536, GIB),
 	  .step = STEP_SERIES, .zero = "unknown", .applies = has_offload },
 	{ "scale", "calibration", "calibration", "",
-	  "Measured over predicted step time of one "
-	  "run on this cluster; 1 means not calibrated.",
+	  "Measured over predicted step time of one run on this cluster; 1 means not "
+	  "calibrated.",
 	  GROUP_CLUSTER, REAL(cluster.scale, 0.1, 10, 1), .step = STEP_TENTH },
 	{ "compute_scale", NULL, "kernels", "",
 	  "Seconds of kernels, measured over predicted, from runs on this cluster.",
@@ -650,8 +650,8 @@ const struct knob knob_table[] = {
 	  REAL(cluster.restart_seconds, 0, 1e6, 1), .step = STEP_DECADE,
 	  .moves = "goodput" },
 	{ "flops_convention", NULL, "FLOPs of scores", "",
-	  "Count attention scores over the causal half, "
-	  "or over the full square as some papers do.",
+	  "Count attention scores over the causal half, or over the full square as "
+	  "some papers do.",
 	  GROUP_RUN, WORD(plan.flops_convention, flops_words) },
 
 	{ "mode", NULL, "mode", "",
@@ -668,8 +668,8 @@ const struct knob knob_table[] = {
 	  GROUP_SERVING, COUNT(plan.serving.concurrency, 0, MAX_BATCH),
 	  .step = STEP_DOUBLE, .zero = "max" },
 	{ "request_rate", "requests_per_second", "request rate", "requests/s",
-	  "Requests that arrive; their number in "
-	  "flight follows. Off holds the concurrency.",
+	  "Requests that arrive; their number in flight follows. Off holds the "
+	  "concurrency.",
 	  GROUP_SERVING, REAL(plan.serving.request_rate, 0, 1e6, 1),
 	  .step = STEP_DECADE, .zero = "off" },
 	{ "arrival_scv", NULL, "arrival SCV", "",
@@ -707,8 +707,8 @@ const struct knob knob_table[] = {
 	  "ends together.",
 	  GROUP_SERVING, WORD(plan.serving.batching, batching_words) },
 	{ "chunked_prefill", "enable_chunked_prefill", "chunked prefill", "",
-	  "Cut prompts to the token budget, so that "
-	  "decoding requests go on beside them.",
+	  "Cut prompts to the token budget, so that decoding requests go on beside "
+	  "them.",
 	  GROUP_SERVING, SWITCH(plan.serving.chunked_prefill) },
 	{ "max_batched_tokens", "max_num_batched_tokens", "token budget", "tokens",
 	  "Tokens of one pass at most.", GROUP_SERVING,

@@ -166,8 +166,8 @@ bool misses_next(struct misses *misses, struct planner_problem *out)
 /* Of all plans together: each has numbers of its own. */
 static const struct rule hosts_are_full = {
 	"X25", SEVERITY_ERROR,
-	"every plan that breaks no rule offloads more than the "
-	"hosts may take (host_memory_gib)",
+	"every plan that breaks no rule offloads more than the hosts may take "
+	"(host_memory_gib)",
 	"presets/clusters: host_gib_per_gpu"
 };
 

@@ -380,8 +380,8 @@ const struct legality serving_table[] = {
 	  breaks_s17,
 	  "ep" },
 	{ { "S7", ERROR,
-	    "DP attention {0} shares experts, and "
-	    "this model is dense: more engines do that",
+	    "DP attention {0} shares experts, and this model is dense: more engines "
+	    "do that",
 	    "sglang/srt/server_args.py enable_dp_attention" },
 	  0,
 	  breaks_s7,
@@ -413,13 +413,13 @@ const struct legality serving_table[] = {
 	  breaks_s11,
 	  "speculative" },
 	{ { "S12", ERROR,
-	    "the prefill pool of {0} GPUs does not hold "
-	    "an engine of {1} and leave some to decode",
+	    "the prefill pool of {0} GPUs does not hold an engine of {1} and leave "
+	    "some to decode",
 	    "arXiv 2401.09670, section 3" },
 	  0,
 	  breaks_s12,
-	  "gpus tp pp cp dp_attention disaggregated prefill_gpus "
-	  "prefill_tp prefill_pp prefill_dp_attention" },
+	  "gpus tp pp cp dp_attention disaggregated prefill_gpus prefill_tp prefill_pp "
+	  "prefill_dp_attention" },
 	{ { "S13", ERROR, "a disaggregated server batches continuously",
 	    "arXiv 2401.09670, section 3" },
 	  0,

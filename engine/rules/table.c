@@ -118,8 +118,8 @@ const struct legality legality_table[] = {
 	  breaks_e12_pair,
 	  CHUNKS " overlap_p2p" },
 	{ { "E13", ERROR,
-	    "{0} micro-batches are fewer than PP {1}, as VPP "
-	    "{2} needs; it would fail at the first step only",
+	    "{0} micro-batches are fewer than PP {1}, as VPP {2} needs; it would fail "
+	    "at the first step only",
 	    "M core/pipeline_parallel/schedules.py:1160-1168" },
 	  13,
 	  breaks_e13,
@@ -418,8 +418,8 @@ const struct legality legality_table[] = {
 	  breaks_balance,
 	  CHUNKS },
 	{ { "X16", ERROR,
-	    "{0} layers and {5} MTP layers can't be split over PP {1} "
-	    "x {2} chunks like that (first {3}, last {4}; 0 = auto)",
+	    "{0} layers and {5} MTP layers can't be split over PP {1} x {2} chunks "
+	    "like that (first {3}, last {4}; 0 = auto)",
 	    "M megatron/training/arguments.py:954-999" },
 	  0,
 	  breaks_split,
@@ -430,15 +430,15 @@ const struct legality legality_table[] = {
 	  breaks_even_stages,
 	  CHUNKS " " BATCHES },
 	{ { "X21", ERROR,
-	    "a schedule of two directions needs an "
-	    "even number of micro-batches, not {0}",
+	    "a schedule of two directions needs an even number of micro-batches, not "
+	    "{0}",
 	    "arXiv 2107.06925, section 3.1; DualPipe's readme" },
 	  0,
 	  breaks_even_batches,
 	  CHUNKS " " BATCHES },
 	{ { "X22", ERROR,
-	    "{0} micro-batches are fewer than 2 x "
-	    "PP {2} = {1}, which fill this schedule",
+	    "{0} micro-batches are fewer than 2 x PP {2} = {1}, which fill this "
+	    "schedule",
 	    "DualPipe's readme: an assert of dualpipe.py" },
 	  0,
 	  breaks_few_batches,
@@ -467,8 +467,8 @@ const struct legality legality_table[] = {
 	  breaks_e26,
 	  "tp sp" },
 	{ { "E27", WARNING,
-	    "recomputing core_attn saves little: a "
-	    "flash kernel recomputes inside already",
+	    "recomputing core_attn saves little: a flash kernel recomputes inside "
+	    "already",
 	    "M core/transformer/transformer_config.py:1982-1988" },
 	  27,
 	  breaks_e27,
@@ -481,8 +481,8 @@ const struct legality legality_table[] = {
 	  "tp" },
 	{ { "X12", WARNING,
 	    "PP {0} x {1} chunks = {2} stages for {3} layers: some hold none",
-	    "M megatron/training/arguments.py:986-999 "
-	    "counts embedding and loss as layers" },
+	    "M megatron/training/arguments.py:986-999 counts embedding and loss as "
+	    "layers" },
 	  0,
 	  breaks_stages,
 	  CHUNKS " split_embedding split_loss" },

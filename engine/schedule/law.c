@@ -149,8 +149,8 @@ const struct schedule_law schedule_laws[SCHEDULE_COUNT] = {
 			     "GPipe, arXiv 1811.06965, section 2.3", idle_1f1b,
 			     held_gpipe, .any_passes = true },
 	[SCHEDULE_1F1B] = { "(p - 1)(F + B + W)", "min(m, p - i)",
-			    "PipeDream-flush, arXiv 2006.09503; Narayanan "
-			    "et al., arXiv 2104.04473, section 2.2",
+			    "PipeDream-flush, arXiv 2006.09503; Narayanan et al., "
+			    "arXiv 2104.04473, section 2.2",
 			    idle_1f1b, held_1f1b, .any_passes = true },
 	[SCHEDULE_INTERLEAVED] = { "(p - 1)(F + B + W)/v",
 				   "min(m, (2(p - 1 - i) + (v - 1)N + 1)/v)",
@@ -188,12 +188,12 @@ const struct schedule_law schedule_laws[SCHEDULE_COUNT] = {
 			     "at most min(m, floor((p + 4)/3))",
 			     "Qi et al., arXiv 2405.15362, table 1", idle_min, held_min,
 			     .least = 4, .at_most = true },
-	[SCHEDULE_DUALPIPE] = { "(p/2 - 1)(F + 2B - W) where F "
-				"= B = W, less what pairs hide",
+	[SCHEDULE_DUALPIPE] = { "(p/2 - 1)(F + 2B - W) where F = B = W, less what "
+				"pairs hide",
 				"p + 1", "DeepSeek, DualPipe README", idle_dualpipe,
 				held_dualpipe, .least = 2 },
-	[SCHEDULE_DUALPIPEV] = { "(p - 1)(F + 2B - W)/2 where F "
-				 "= B = W, less what pairs hide",
+	[SCHEDULE_DUALPIPEV] = { "(p - 1)(F + 2B - W)/2 where F = B = W, less what "
+				 "pairs hide",
 				 "p + 1/2", "DeepSeek, DualPipe README", idle_dualpipev,
 				 held_dualpipev, .least = 2 },
 	[SCHEDULE_CHIMERA] = { "(p - 2)(max(F, B + W) + (m/p - 1)|B + W - F|)",
