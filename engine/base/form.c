@@ -45,8 +45,8 @@ static const struct unit dates[] = { { 31557600, " years" },
 				     { 0, NULL } };
 
 /* Decimal point whatever the locale says. */
-static size_t put(char *out, size_t size, const char *before, double value,
-		  int decimals, const char *after)
+static size_t put_number(char *out, size_t size, const char *before, double value,
+			 int decimals, const char *after)
 {
 	char number[64];
 	int length;
@@ -76,8 +76,8 @@ static int three(double value)
 	return size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
 }
 
-static size_t ladder(const struct unit *unit, const char *before, double value,
-		     char *out, size_t size)
+static size_t scale_value(const struct unit *unit, const char *before, double value,
+			  char *out, size_t size)
 {
 	const struct unit *least = unit;
 	double share;
@@ -88,15 +88,15 @@ static size_t ladder(const struct unit *unit, const char *before, double value,
 	if (fabs(value) < 0.005 * least->factor) {
 		while (unit[1].name && unit->factor != 1)
 			unit++;
-		return put(out, size, before, 0, 0, unit->name);
+		return put_number(out, size, before, 0, 0, unit->name);
 	}
 	/* 999.6 MB reads 1.00 GB: compare what will be printed */
 	while (unit[1].name && fabs(value) < unit->factor * 0.9995)
 		unit++;
 	share = value / unit->factor;
-	return put(out, size, before, share,
-		   unit->factor == 1 && share == floor(share) ? 0 : three(share),
-		   unit->name);
+	return put_number(out, size, before, share,
+			  unit->factor == 1 && share == floor(share) ? 0 : three(share),
+			  unit->name);
 }
 
 /* Plain up to five digits: counts and rates are compared by eye. */
@@ -104,8 +104,8 @@ static size_t put_plain(const struct unit *unit, const char *after, double value
 			int decimals, char *out, size_t size)
 {
 	if (fabs(value) < 99999.5)
-		return put(out, size, "", value, decimals, after);
-	return ladder(unit, "", value, out, size);
+		return put_number(out, size, "", value, decimals, after);
+	return scale_value(unit, "", value, out, size);
 }
 
 /* 2.50 M reads 2.5 M: what a person typed comes back as typed. */
@@ -127,7 +127,7 @@ static size_t put_tokens(double value, char *out, size_t size)
 {
 	char text[64];
 
-	ladder(counts, "", value, text, sizeof text);
+	scale_value(counts, "", value, text, sizeof text);
 	return trimmed(text, out, size);
 }
 
@@ -140,7 +140,7 @@ static size_t put_real(double value, char *out, size_t size)
 
 	if (a >= 99999.5 && a < 1e17)
 		return put_tokens(value, out, size);
-	put(text, sizeof text, "", value, decimals, "");
+	put_number(text, sizeof text, "", value, decimals, "");
 	return trimmed(text, out, size);
 }
 
@@ -148,11 +148,11 @@ static size_t put_percent(double share, char *out, size_t size)
 {
 	double value = share * 100, a = fabs(value);
 
-	return put(out, size, "", value,
-		   a >= 99.95             ? 0
-		   : a >= 0.995 || a == 0 ? 1
-					  : 2,
-		   " %");
+	return put_number(out, size, "", value,
+			  a >= 99.95             ? 0
+			  : a >= 0.995 || a == 0 ? 1
+						 : 2,
+			  " %");
 }
 
 size_t form_text(enum form form, double value, char *out, size_t size)
@@ -166,21 +166,21 @@ size_t form_text(enum form form, double value, char *out, size_t size)
 	case FORM_WORD: return put_plain(counts, "", value, 0, out, size);
 	case FORM_REAL: return put_real(value, out, size);
 	case FORM_PERCENT: return put_percent(value, out, size);
-	case FORM_BYTES: return ladder(bytes, "", value, out, size);
-	case FORM_TRAFFIC: return ladder(traffic, "", value, out, size);
-	case FORM_SECONDS: return ladder(seconds, "", value, out, size);
+	case FORM_BYTES: return scale_value(bytes, "", value, out, size);
+	case FORM_TRAFFIC: return scale_value(traffic, "", value, out, size);
+	case FORM_SECONDS: return scale_value(seconds, "", value, out, size);
 	case FORM_TOKENS: return put_tokens(value, out, size);
-	case FORM_FLOPS: return ladder(flops, "", value, out, size);
+	case FORM_FLOPS: return scale_value(flops, "", value, out, size);
 	case FORM_RATE:
 		return put_plain(rates, " tok/s", value, three(value), out, size);
-	case FORM_DOLLARS: return ladder(counts, "$", value, out, size);
-	case FORM_MASS: return ladder(mass, "", value, out, size);
-	case FORM_ENERGY: return ladder(energy, "", value, out, size);
+	case FORM_DOLLARS: return scale_value(counts, "$", value, out, size);
+	case FORM_MASS: return scale_value(mass, "", value, out, size);
+	case FORM_ENERGY: return scale_value(energy, "", value, out, size);
 	case FORM_DATE:
 		if (fabs(value) >= 86400 * 2 && fabs(value) < 31557600)
-			return put(out, size, "", value / 86400, three(value / 86400),
-				   " days");
-		return ladder(dates, "", value, out, size);
+			return put_number(out, size, "", value / 86400,
+					  three(value / 86400), " days");
+		return scale_value(dates, "", value, out, size);
 	}
 	return 0;
 }

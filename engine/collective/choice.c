@@ -191,9 +191,9 @@ static void choose_anew(const struct fabric *fabric, const struct group *group,
 	take_line(&room, group, out);
 }
 
-static void choose(const struct fabric *fabric, const struct group *group,
-		   const struct question *question, double bytes,
-		   struct collective *out)
+static void choose_kept(const struct fabric *fabric, const struct group *group,
+			const struct question *question, double bytes,
+			struct collective *out)
 {
 	struct collective_choice *kept = NULL;
 
@@ -226,7 +226,7 @@ void collective_cost(const struct fabric *fabric, const struct group *group,
 		return;
 	if (kind == COLLECTIVE_ALL_TO_ALL)
 		question.remote_share = collective_remote_bytes(group, 1);
-	choose(fabric, group, &question, payload_bytes, out);
+	choose_kept(fabric, group, &question, payload_bytes, out);
 }
 
 void collective_dispatch(const struct fabric *fabric, const struct group *group,
@@ -238,7 +238,7 @@ void collective_dispatch(const struct fabric *fabric, const struct group *group,
 	if (nothing_moves(group, payload_bytes, out))
 		return;
 	question.remote_share = remote_bytes / payload_bytes;
-	choose(fabric, group, &question, payload_bytes, out);
+	choose_kept(fabric, group, &question, payload_bytes, out);
 }
 
 bool collective_by(const struct fabric *fabric, const struct group *group,

@@ -139,7 +139,7 @@ void compare_plans(const struct scenario *const *s, const struct estimate *const
 }
 
 /* One word KEY=VALUE. */
-static bool turn(struct scenario *scenario, char *word, char *why, size_t size)
+static bool turn_knob(struct scenario *scenario, char *word, char *why, size_t size)
 {
 	char *value = strchr(word, '=');
 	const struct knob *knob;
@@ -170,7 +170,7 @@ bool compare_turn(struct scenario *scenario, const char *text, char *why, size_t
 			snprintf(why, size, "no knob's value is so long");
 			return false;
 		}
-		if (!turn(scenario, word, why, size))
+		if (!turn_knob(scenario, word, why, size))
 			return false;
 	}
 	return true;

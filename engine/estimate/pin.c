@@ -15,8 +15,8 @@ const struct rule *estimate_note(int index)
 	return index == 0 ? &note : NULL;
 }
 
-static bool runs(const struct scenario *scenario, const struct traffic *t,
-		 enum algorithm algorithm)
+static bool runs_by(const struct scenario *scenario, const struct traffic *t,
+		    enum algorithm algorithm)
 {
 	struct message message = { t->kind, t->call_bytes, t->remote_bytes };
 	struct group group = { .ranks = t->ranks,
@@ -35,7 +35,7 @@ static bool runs_somewhere(const struct scenario *scenario,
 			   const struct estimate *estimate, enum algorithm algorithm)
 {
 	for (int i = 0; i < estimate->traffic_count; i++)
-		if (runs(scenario, &estimate->traffic[i], algorithm))
+		if (runs_by(scenario, &estimate->traffic[i], algorithm))
 			return true;
 	return false;
 }

@@ -10,7 +10,7 @@
 
 /* Whether a reader who computes the formula with the terms gets the number. Sums of
  * seconds that cancel each other leave rounding. */
-static bool computes(const struct estimate *e, const struct explanation *x)
+static bool computes_value(const struct estimate *e, const struct explanation *x)
 {
 	struct formula_symbol symbols[EXPLAIN_MAX_TERMS];
 	double value, most = fabs(x->value);
@@ -38,7 +38,7 @@ static void add_terms(const struct explain_number *n, struct explanation *out)
 			     term->key);
 }
 
-static void fill(const struct explain_number *n, struct explanation *out)
+static void fill_page(const struct explain_number *n, struct explanation *out)
 {
 	const struct explain_row *row = n->row;
 	bool ends = !row->fill && !row->terms;
@@ -57,7 +57,7 @@ static void fill(const struct explain_number *n, struct explanation *out)
 		explain_formula(out, row->formula);
 	if (!ends && stands)
 		add_terms(n, out);
-	out->computes = !ends && stands && computes(n->asked.estimate, out);
+	out->computes = !ends && stands && computes_value(n->asked.estimate, out);
 	if (ends)
 		explain_say(out, "%s",
 			    row->formula ? row->formula
@@ -90,7 +90,7 @@ static void fill_range(const struct explain_number *n, const char *key,
 	snprintf(prefix, sizeof prefix, "%.*s", length - 1, key);
 	explain_sum(&n->asked, out, prefix, n->asked.stage, n->asked.last, member + 1,
 		    title);
-	out->computes = computes(n->asked.estimate, out);
+	out->computes = computes_value(n->asked.estimate, out);
 }
 
 static bool write_page(const struct asked *asked, const char *key,
@@ -106,7 +106,7 @@ static bool write_page(const struct asked *asked, const char *key,
 	if (n.asked.last > n.asked.stage)
 		fill_range(&n, key, out);
 	else
-		fill(&n, out);
+		fill_page(&n, out);
 	return true;
 }
 

@@ -38,7 +38,7 @@ static void weights(const struct asked *a, struct explanation *out)
 	share_out(a, out, a->scenario->plan.zero >= 3);
 }
 
-static void gradients(const struct asked *a, struct explanation *out)
+static void fill_gradients(const struct asked *a, struct explanation *out)
 {
 	bool whole = states_gather_once(&a->scenario->plan);
 
@@ -78,7 +78,7 @@ static void sent_states(const struct asked *a, struct explanation *out)
 		     "master_weights");
 }
 
-static void host(const struct asked *a, struct explanation *out)
+static void fill_host(const struct asked *a, struct explanation *out)
 {
 	const struct step *step = explain_step(a);
 	double share[MAX_STAGES];
@@ -153,7 +153,7 @@ static void in_flight(const struct asked *a, struct explanation *out)
 			       (double)law->held_chunks(&shape) / shape.chunks, NULL);
 }
 
-static void layers(const struct asked *a, struct explanation *out)
+static void fill_layers(const struct asked *a, struct explanation *out)
 {
 	const struct model *m = &a->scenario->model;
 
@@ -183,7 +183,7 @@ const struct explain_row explain_memory[] = {
 	  "count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
-	  .fill = gradients },
+	  .fill = fill_gradients },
 	{ "optimizer_bytes", "Optimizer states", NULL,
 	  "An fp32 master weight and the moments; Adam's K is 12 with 16-bit weights, "
 	  "8-bit Adam's 6. With ZeRO 0 d and ed are 1; with LoRA only adapters count.",
@@ -228,7 +228,7 @@ const struct explain_row explain_memory[] = {
 	  "fills a node shares it with no other. States take half as much again for "
 	  "pinned copies.",
 	  "what offload puts there; DeepSpeed's estimates, additional_buffer_factor",
-	  .fill = host },
+	  .fill = fill_host },
 	{ "host_capacity_bytes", "Host memory of a GPU", "H * n",
 	  "A job that takes part of a node has all of its host; 0 where the cluster does "
 	  "not say what its hosts have.",
@@ -280,6 +280,6 @@ const struct explain_row explain_memory[] = {
 	{ "layers", "Layers of the stage", NULL,
 	  "MTP layers count where they are: on the last stage, or where the layout has "
 	  "its m.",
-	  "Megatron Core, arguments.py:969-999", .fill = layers },
+	  "Megatron Core, arguments.py:969-999", .fill = fill_layers },
 	{ 0 },
 };

@@ -103,8 +103,8 @@ static void fixed_terms(const struct asked *a, struct explanation *out)
 
 /* --- collectives --- */
 
-static void calls(const struct asked *a, struct explanation *out,
-		  enum dimension dimension)
+static void sum_calls(const struct asked *a, struct explanation *out,
+		      enum dimension dimension)
 {
 	const struct pass *pass = pass_of(a);
 	int count = 0;
@@ -131,7 +131,7 @@ static void calls(const struct asked *a, struct explanation *out,
 	}                                                                        \
 	static void name##_terms(const struct asked *a, struct explanation *out) \
 	{                                                                        \
-		calls(a, out, DIMENSION);                                        \
+		sum_calls(a, out, DIMENSION);                                    \
 	}
 
 OF_DIMENSION(tp, DIM_TP)
@@ -143,7 +143,7 @@ VALUE(pp, pass_of(a)->pp_seconds)
 static void pp_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "PP * (");
-	calls(a, out, DIM_PP);
+	sum_calls(a, out, DIM_PP);
 	explain_say(out, ")");
 	explain_from(a, out, "PP", "stages", "%s", stage_knob(a));
 }
@@ -159,7 +159,7 @@ static double travelling(const struct asked *a)
 	return seconds;
 }
 
-FILL(travelling_terms, calls(a, out, DIM_EP))
+FILL(travelling_terms, sum_calls(a, out, DIM_EP))
 
 VALUE(ep, pass_of(a)->ep_seconds)
 

@@ -4,7 +4,7 @@
 
 #include "engine/explain/row.h"
 
-static void checkpoint(const struct asked *a, struct explanation *out)
+static void fill_checkpoint(const struct asked *a, struct explanation *out)
 {
 	bool lora = a->scenario->plan.lora_rank > 0;
 
@@ -97,7 +97,7 @@ const struct explain_row explain_run[] = {
 	{ "checkpoint_bytes", "Checkpoint", NULL,
 	  "Weights in 16 bits or fp32, and what the optimizer keeps of each, stored "
 	  "once; under LoRA of the adapters.",
-	  definition, .fill = checkpoint },
+	  definition, .fill = fill_checkpoint },
 	{ "checkpoint_seconds", "Time of a checkpoint",
 	  "if(bw > 0, bytes / (nodes * bw), 0)",
 	  "All nodes write at once, and training waits.", "presets/clusters",

@@ -12,7 +12,7 @@ static void prefill(const struct asked *a, struct explanation *out)
 	from(a, out, "host", "before the first", "stack.serving_prompt_seconds");
 }
 
-static void mixed(const struct asked *a, struct explanation *out)
+static void fill_mixed(const struct asked *a, struct explanation *out)
 {
 	const struct explain_pass *pass = &explain_server(a)->pass[PASS_MIXED];
 
@@ -86,7 +86,7 @@ static void overhead(const struct asked *a, struct explanation *out)
 	from(a, out, "network", "collectives", "decode_network_seconds");
 }
 
-static void requests(const struct asked *a, struct explanation *out)
+static void fill_requests(const struct asked *a, struct explanation *out)
 {
 	bool limited = a->scenario->plan.serving.request_rate > 0;
 
@@ -101,7 +101,7 @@ static void requests(const struct asked *a, struct explanation *out)
 	from(a, out, "output", "tokens that a request gets", "output");
 }
 
-static void running(const struct asked *a, struct explanation *out)
+static void fill_running(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "room", "requests that fit", "max_concurrency");
 	if (!isfinite(serving(a)->waiting)) {
@@ -117,7 +117,7 @@ static void running(const struct asked *a, struct explanation *out)
 	     "serving.asked");
 }
 
-static void load(const struct asked *a, struct explanation *out)
+static void fill_load(const struct asked *a, struct explanation *out)
 {
 	if (serving(a)->room_seconds > 0) {
 		explain_say(out, "rate * full");
@@ -133,7 +133,7 @@ static void load(const struct asked *a, struct explanation *out)
 	from(a, out, "running", "requests that fit", "running");
 }
 
-static void engines(const struct asked *a, struct explanation *out)
+static void fill_engines(const struct asked *a, struct explanation *out)
 {
 	bool apart = a->scenario->plan.serving.disaggregated;
 
@@ -209,7 +209,7 @@ const struct explain_row explain_serving[] = {
 	  "Where the stack does not mix them a prompt pass stands between decode "
 	  "passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
-	  .fill = mixed },
+	  .fill = fill_mixed },
 	{ "request_seconds", "A request", "TTFT + (output - 1) * TPOT", steady,
 	  definition,
 	  .terms = TERMS({ "TTFT", "to the first token", "ttft_seconds" },
@@ -269,12 +269,13 @@ const struct explain_row explain_serving[] = {
 			 { "prompt", "tokens of a prompt", "prompt" }) },
 	{ "requests_per_second", "Requests per second", NULL,
 	  "Little's law: every request that comes ends.",
-	  "Little 1961; engine/serve/steady.c", .fill = requests },
+	  "Little 1961; engine/serve/steady.c", .fill = fill_requests },
 	{ "running", "Requests that run", NULL,
 	  "With a rate: as many as it leads to, rate * time in the system.",
-	  "Little 1961; engine/serve/run.c", .fill = running },
+	  "Little 1961; engine/serve/run.c", .fill = fill_running },
 	{ "waiting", "Requests that wait", NULL,
-	  "They stand before the server and add to TTFT.", definition, .fill = load },
+	  "They stand before the server and add to TTFT.", definition,
+	  .fill = fill_load },
 	{ "goodput_tokens_per_second", "Goodput", "best",
 	  "Without goals all output is good.",
 	  "DistServe, arXiv 2401.09670, section 2.3",
@@ -285,7 +286,7 @@ const struct explain_row explain_serving[] = {
 	{ "engines", "Engines", NULL,
 	  "Copies of the whole model that share out the requests; GPUs that make no "
 	  "engine stay idle.",
-	  definition, .fill = engines },
+	  definition, .fill = fill_engines },
 	{ "prefill_intensity", "FLOPs per byte of a prompt",
 	  "if(bytes > 0, flops / bytes, 0)",
 	  "Weights, activations and cache that pass through memory.",

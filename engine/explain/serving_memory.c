@@ -5,7 +5,7 @@
 
 #include "engine/explain/server.h"
 
-static void weights(const struct asked *a, struct explanation *out)
+static void fill_weights(const struct asked *a, struct explanation *out)
 {
 	bool drafts = a->scenario->plan.serving.speculative == SPECULATIVE_DRAFT;
 
@@ -100,7 +100,7 @@ static void on_host(const struct asked *a, struct explanation *out)
 }
 
 /* Whole requests, at most the limit; none where a share takes what a pass needs. */
-static void room(const struct asked *a, struct explanation *out)
+static void fill_room(const struct asked *a, struct explanation *out)
 {
 	const struct serving_estimate *v = serving(a);
 	double copies = explain_value(a, "serving.copies");
@@ -142,7 +142,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "latents is whole on every rank; spare copies, MTP layers and a draft model "
 	  "count. Embeddings and norms stay in 16 bits, and what the published "
 	  "checkpoint leaves in them.",
-	  memory_source, .fill = weights },
+	  memory_source, .fill = fill_weights },
 	{ "activations_bytes", "Activations",
 	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",
 	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
@@ -204,7 +204,7 @@ const struct explain_row explain_serving_memory[] = {
 	{ "max_concurrency", "Requests that there is room for", NULL,
 	  "A request counts with its prompt and half of its output, or all of it where "
 	  "the stack reserves.",
-	  "PagedAttention, arXiv 2309.06180, section 4.3", .fill = room },
+	  "PagedAttention, arXiv 2309.06180, section 4.3", .fill = fill_room },
 	{ "total_bytes", "Memory of the fullest GPU", "W + A + B + F + KV",
 	  "With the cache of the requests that run, not what an engine reserves for it.",
 	  "the parts; each has its own explanation",

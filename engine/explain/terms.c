@@ -15,7 +15,7 @@ static double value_of(const struct asked *a, const struct term *term)
 	return term->value(&h);
 }
 
-static void fill(const struct asked *a, struct explanation *out)
+static void fill_term(const struct asked *a, struct explanation *out)
 {
 	out->title = a->term->title;
 	out->assumption = a->term->assumption;
@@ -38,7 +38,7 @@ bool explain_term_of_stage(const struct asked *asked, const char *key,
 	static const struct term *const lists[] = { buffer_terms, framework_terms,
 						    update_terms };
 	static const struct explain_row row = { .source = "engine/train/terms.c",
-						.fill = fill };
+						.fill = fill_term };
 
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
 		for (const struct term *term = lists[i]; term->key; term++) {

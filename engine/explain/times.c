@@ -67,8 +67,8 @@ const struct explain_row explain_times[] = {
 };
 
 /* Of every collective of the dimension; see Traffic for each. */
-static void collectives(const struct asked *a, struct explanation *out,
-			const char *member)
+static void add_collectives(const struct asked *a, struct explanation *out,
+			    const char *member)
 {
 	const struct estimate *e = a->estimate;
 
@@ -88,27 +88,27 @@ static void collectives(const struct asked *a, struct explanation *out,
 
 void explain_sent(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, "total_bytes");
+	add_collectives(a, out, "total_bytes");
 }
 
 void explain_network(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, "network_bytes");
+	add_collectives(a, out, "network_bytes");
 }
 
 void explain_payload(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, "all_payload_bytes");
+	add_collectives(a, out, "all_payload_bytes");
 }
 
 void explain_seconds(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, "total_seconds");
+	add_collectives(a, out, "total_seconds");
 }
 
 void explain_unhidden(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, "exposed_seconds");
+	add_collectives(a, out, "exposed_seconds");
 }
 
 const struct explain_row explain_dimensions[] = {

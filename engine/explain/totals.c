@@ -17,7 +17,7 @@ static void capacity(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "label", "memory as sold", "cluster.memory_bytes");
 }
 
-static void fit(const struct asked *a, struct explanation *out)
+static void fill_fit(const struct asked *a, struct explanation *out)
 {
 	const struct estimate *e = a->estimate;
 	double M = e->memory.total_bytes, C = e->capacity_bytes;
@@ -179,7 +179,7 @@ const struct explain_row explain_totals[] = {
 	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
 	  "0.7 of the capacity none of 1567 measured runs failed.",
 	  "logistic through 2705 measured runs on 80 GB GPUs (tests/validation)",
-	  .fill = fit },
+	  .fill = fill_fit },
 	{ "total_bytes_low", "Memory, low end", "M * low", coverage, "tests/validation",
 	  .terms = TERMS({ "M", "memory of the fullest stage", "total_bytes" },
 			 { "low", "10 % of runs need less than M times this",

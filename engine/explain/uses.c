@@ -16,7 +16,7 @@ static bool is_digit(char c)
 }
 
 /* "stages.0.busy_seconds" and "stages.12.busy_seconds" have the same formula. */
-static bool alike(const char *a, const char *b)
+static bool are_alike(const char *a, const char *b)
 {
 	while (*a != '\0' && *b != '\0') {
 		if (is_digit(*a) && is_digit(*b)) {
@@ -34,7 +34,7 @@ static bool alike(const char *a, const char *b)
 static void add(struct walk *walk, const char *key)
 {
 	for (int i = 0; i < walk->count; i++)
-		if (alike(walk->key[i], key))
+		if (are_alike(walk->key[i], key))
 			return;
 	if (walk->count < EXPLAIN_MAX_WALKED)
 		memcpy(walk->key[walk->count++], key, strlen(key) + 1);
@@ -61,8 +61,8 @@ static void note(struct explain_uses *out, const struct explanation *x, const ch
 	memcpy(out->key[out->count++], key, strlen(key) + 1);
 }
 
-static void look(struct walk *walk, const struct knob *knob,
-		 const struct explanation *x, struct explain_uses *out)
+static void note_terms(struct walk *walk, const struct knob *knob,
+		       const struct explanation *x, struct explain_uses *out)
 {
 	const char *key = walk->key[walk->at];
 	bool found = false;
@@ -92,5 +92,5 @@ void explain_uses(const struct scenario *scenario, const struct estimate *estima
 			add(&walk, metric_table[i].key);
 	for (walk.at = 0; walk.at < walk.count; walk.at++)
 		if (explain(scenario, estimate, walk.key[walk.at], &x))
-			look(&walk, knob, &x, out);
+			note_terms(&walk, knob, &x, out);
 }

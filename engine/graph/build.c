@@ -93,7 +93,7 @@ static void unpack(const struct graph_context *c, struct graph_operator *op)
  * and written by A, and added to what the matrix gives (peft, tuners/lora/layer.py;
  * Megatron Bridge, peft/lora_layers.py and utils.py, ParallelLinearAdapter). A compiler
  * scales while it adds. */
-static void adapt(const struct graph_context *c, struct graph_operator *op)
+static void add_adapter(const struct graph_context *c, struct graph_operator *op)
 {
 	double in = op->rows * op->inner * c->width;
 	double out = op->rows * op->columns * c->width;
@@ -164,7 +164,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	if (groups > 1)
 		time_groups(c, &rate, op);
 	unpack(c, op);
-	adapt(c, op);
+	add_adapter(c, op);
 	graph_quantise(c, graph, op);
 	return op;
 }

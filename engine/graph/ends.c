@@ -4,7 +4,7 @@
 #include "engine/base/plain.h"
 #include "engine/graph/build.h"
 
-static void embed(const struct graph_context *c, struct graph *out)
+static void draw_embedding(const struct graph_context *c, struct graph *out)
 {
 	const struct scenario *s = c->scenario;
 	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
@@ -33,11 +33,11 @@ static void embed(const struct graph_context *c, struct graph *out)
 void graph_embedding(const struct graph_context *c, struct graph *out)
 {
 	out->count = 0;
-	embed(c, out);
+	draw_embedding(c, out);
 }
 
 /* The loss reads and writes whole logits a few times; a fused kernel half of that. */
-static void loss(const struct graph_context *c, double vocab, struct graph *out)
+static void draw_loss(const struct graph_context *c, double vocab, struct graph *out)
 {
 	const struct plan *plan = &c->scenario->plan;
 	double each = plan->cross_entropy == CE_PLAIN ? 12 : 6;
@@ -55,7 +55,7 @@ static void loss(const struct graph_context *c, double vocab, struct graph *out)
 				 0);
 }
 
-static void head(const struct graph_context *c, struct graph *out)
+static void draw_head(const struct graph_context *c, struct graph *out)
 {
 	const struct scenario *s = c->scenario;
 	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
@@ -77,20 +77,20 @@ static void head(const struct graph_context *c, struct graph *out)
 		op->weights = s->model.head_bias ? vocab / tp : 0;
 		op->trainable = lesser(op->trainable, op->weights);
 	}
-	loss(c, s->plan.vocab_parallel ? vocab / tp : vocab, out);
+	draw_loss(c, s->plan.vocab_parallel ? vocab / tp : vocab, out);
 }
 
 void graph_head(const struct graph_context *c, struct graph *out)
 {
 	out->count = 0;
-	head(c, out);
+	draw_head(c, out);
 }
 
 /* Of the embedding of a token that follows and a hidden state one that is as wide as
  * either: DeepSeek-V3, section 2.2. TP splits what comes out, which all need
  * (NVIDIA/Megatron-LM@00611e6e, multi_token_prediction.py, _concat_embeddings). It has
  * no adapters, and no fp4 ("currently ignoring FP4"). */
-static void join(const struct graph_context *c, struct graph *out)
+static void join_halves(const struct graph_context *c, struct graph *out)
 {
 	const struct group *tp = &c->mesh->tp_group;
 	double h = (double)c->scenario->model.hidden, bytes = c->tokens * h * c->width;
@@ -124,10 +124,10 @@ static void have_none(struct graph_operator *op)
 void graph_mtp(const struct graph_context *c, struct graph *out)
 {
 	out->count = 0;
-	embed(c, out);
+	draw_embedding(c, out);
 	have_none(&out->item[0]);
-	join(c, out);
-	head(c, out);
+	join_halves(c, out);
+	draw_head(c, out);
 	for (int i = 0; i < out->count; i++)
 		if (strcmp(out->item[i].name, "head") == 0)
 			have_none(&out->item[i]);

@@ -144,7 +144,7 @@ static double adapter_launches(const struct graph_context *c,
 				     : 0;
 }
 
-static void count(const struct graph_context *c, struct graph_operator *op)
+static void count_launches(const struct graph_context *c, struct graph_operator *op)
 {
 	double operators =
 		operators_of(c, op) * c->operator_launches + adapter_launches(c, op);
@@ -205,7 +205,7 @@ void graph_count_host(const struct graph_context *c, int k, int from,
 			count_router(c, op);
 		else if (plan->cuda_graphs != GRAPHS_PARTIAL ||
 			 !is_captured(c, scope_of(c, k, graph, i)))
-			count(c, op);
+			count_launches(c, op);
 	}
 	wait_for_launches(c, graph);
 }

@@ -21,7 +21,7 @@ struct routing {
  * tokens and no more. Where nothing is padded the rest is as without; with
  * moe-pad-expert-input-to-capacity every expert gets that many rows from every rank
  * (megatron/core/transformer/moe/moe_utils.py, topk_softmax_with_capacity). */
-static void fill(const struct graph_context *c, struct routing *r)
+static void limit_rows(const struct graph_context *c, struct routing *r)
 {
 	const struct plan *plan = &c->scenario->plan;
 	double capacity = plan->capacity_factor;
@@ -37,12 +37,12 @@ static void fill(const struct graph_context *c, struct routing *r)
 	}
 }
 
-static void route(const struct graph_context *c, struct routing *r)
+static void route_tokens(const struct graph_context *c, struct routing *r)
 {
 	const struct model *m = &c->scenario->model;
 	struct share share = { .tp = (double)c->mesh->etp };
 
-	fill(c, r);
+	limit_rows(c, r);
 	r->tokens = c->norm_tokens;
 	r->width = (double)model_expert_width(m);
 	r->top_k = (double)m->moe.experts_per_token;
@@ -100,8 +100,8 @@ static double combine_seconds(const struct graph_context *c, double bytes, doubl
 	return larger(there, wide_combine * cost.seconds);
 }
 
-static void exchange(const struct graph_context *c, struct graph *graph,
-		     const char *name, const struct routing *r, double width)
+static void draw_exchange(const struct graph_context *c, struct graph *graph,
+			  const char *name, const struct routing *r, double width)
 {
 	const struct group *ep = &c->mesh->ep_group;
 	double token_bytes = r->tokens * r->width * width;
@@ -213,8 +213,8 @@ static void activate(const struct graph_context *c, struct graph *graph,
 	op->modules = 1u << MODULE_MOE | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
 }
 
-static void experts(const struct graph_context *c, struct graph *graph,
-		    const struct routing *r)
+static void draw_experts(const struct graph_context *c, struct graph *graph,
+			 const struct routing *r)
 {
 	const struct shape *up = &r->shape[EXPERT_UP];
 	uint32_t moe = 1u << MODULE_MOE;
@@ -333,7 +333,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	int from = graph->count;
 	double h;
 
-	route(c, &r);
+	route_tokens(c, &r);
 	h = r.width;
 	wide = bare;
 	graph_stay_wide(&wide);
@@ -342,18 +342,18 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	if (orders_copies(c))
 		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);
 	wait_for_counts(c, graph);
-	exchange(c, graph, "dispatch", &r, dispatched_width(c));
+	draw_exchange(c, graph, "dispatch", &r, dispatched_width(c));
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert rows", DIM_TP, COLLECTIVE_ALL_GATHER,
 				 &c->mesh->etp_group, r.rows * h * c->width, 1, 1);
 	sort_rows(&bare, graph, &r);
-	experts(&bare, graph, &r);
+	draw_experts(&bare, graph, &r);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert sums", DIM_TP,
 				 COLLECTIVE_REDUCE_SCATTER, &c->mesh->etp_group,
 				 r.rows * h * c->width, 1, 1);
 	move_rows(c, graph, "unsort", r.rows, h);
-	exchange(c, graph, "combine", &r, c->width);
+	draw_exchange(c, graph, "combine", &r, c->width);
 	if (orders_copies(c))
 		move_rows(c, graph, "unpermute and weigh", r.sent * r.tokens * r.top_k,
 			  h);

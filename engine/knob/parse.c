@@ -101,7 +101,7 @@ double knob_scan(const char *text, const char **end)
 
 /* The factor of a suffix: k, M, G or B (as tokens are counted), T; binary for whole
  * numbers, which know no B. 0 = unknown. */
-static double suffix(const char *text, size_t length, bool binary)
+static double read_suffix(const char *text, size_t length, bool binary)
 {
 	static const char letters[] = "kmgt";
 	double base = binary ? 1024 : 1000, factor = 1;
@@ -130,7 +130,8 @@ static bool parse_number(struct scenario *scenario, const struct knob *knob,
 
 	for (end = number; *end == ' ' && end > text && end < text + length;)
 		end++;
-	factor = suffix(end, (size_t)(text + length - end), knob->type == KNOB_INT);
+	factor =
+		read_suffix(end, (size_t)(text + length - end), knob->type == KNOB_INT);
 	if (*text == '+' || number == text || factor == 0 || !isfinite(value)) {
 		snprintf(why, size, "%s takes a number, for example 8 or 8k%s%s",
 			 knob->key, knob->zero ? ", or " : "",

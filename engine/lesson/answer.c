@@ -25,8 +25,8 @@ static bool compute(const struct lesson_scene *scene,
 }
 
 /* What a person types is taken as it stands, else it is arithmetic. */
-static bool apply(const struct lesson_turn *turn, const struct lesson_scene *scene,
-		  struct scenario *to, struct lesson_fault *fault)
+static bool turn_knob(const struct lesson_turn *turn, const struct lesson_scene *scene,
+		      struct scenario *to, struct lesson_fault *fault)
 {
 	char why[256];
 	double value;
@@ -52,7 +52,7 @@ bool lesson_begin_step(const struct lesson *lesson, int step,
 	scene->before = *drawn;
 	scenario_estimate(&scene->before, &scene->before_estimate);
 	for (int i = 0; i < s->sets; i++)
-		if (!apply(&s->set[i], scene, &to, fault))
+		if (!turn_knob(&s->set[i], scene, &to, fault))
 			return false;
 	if (s->sets > 0) {
 		scene->before = to;
@@ -129,7 +129,7 @@ static bool take_turns(const struct lesson_step *step, struct lesson_scene *scen
 	}
 	scene->turned = false;
 	for (int i = 0; i < step->turns; i++)
-		if (!apply(&step->turn[i], scene, &to, fault))
+		if (!turn_knob(&step->turn[i], scene, &to, fault))
 			return false;
 	lesson_turn_to(scene, &to);
 	return true;

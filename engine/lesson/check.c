@@ -17,10 +17,10 @@ struct checker {
 	struct lesson_checked result;
 };
 
-static void report(struct checker *c, int place, int at, const char *format, ...)
+static void report_fault(struct checker *c, int place, int at, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static void report(struct checker *c, int place, int at, const char *format, ...)
+static void report_fault(struct checker *c, int place, int at, const char *format, ...)
 {
 	struct lesson_fault fault = { .place = place, .at = at };
 	size_t used;
@@ -63,21 +63,21 @@ static void check_prose(struct checker *c, const struct lesson_prose *text,
 
 	if (text->text[0] == '\0') {
 		if (needed)
-			report(c, text->place, 0, "no %s", what);
+			report_fault(c, text->place, 0, "no %s", what);
 		return;
 	}
 	if (!lesson_text(c->scene, text, out, sizeof out, &fault)) {
-		report(c, fault.place, fault.at, "%s: %s", what, fault.text);
+		report_fault(c, fault.place, fault.at, "%s: %s", what, fault.text);
 		return;
 	}
 	broken = glossary_broken(out, &length);
 	if (broken)
-		report(c, text->place, 0, "%s: [%.*s] is no word of the glossary", what,
-		       (int)length, broken);
+		report_fault(c, text->place, 0, "%s: [%.*s] is no word of the glossary",
+			     what, (int)length, broken);
 	words = count_words(out);
 	if (words > LESSON_WORDS)
-		report(c, text->place, 0, "%s has %d words, %d at most", what, words,
-		       LESSON_WORDS);
+		report_fault(c, text->place, 0, "%s has %d words, %d at most", what,
+			     words, LESSON_WORDS);
 }
 
 /* What can be known of the step before it is turned. */
@@ -113,10 +113,10 @@ static void check_after(struct checker *c, const struct lesson_step *step)
 			     after ? &c->scene->after_estimate
 				   : &c->scene->before_estimate,
 			     step->explain, &x))
-			report(c, step->place, 0,
-			       x.lacks_memory ? "explain: out of memory%.0s"
-					      : "explain: no number '%.60s' here",
-			       step->explain);
+			report_fault(c, step->place, 0,
+				     x.lacks_memory ? "explain: out of memory%.0s"
+						    : "explain: no number '%.60s' here",
+				     step->explain);
 	}
 }
 
@@ -131,7 +131,8 @@ static void check_expected(struct checker *c, const struct lesson_step *step,
 	if (q->expect.text[0] == '\0')
 		return;
 	if (!lesson_value(c->scene, q->expect.text, &expected, &problem)) {
-		report(c, q->expect.place, problem.at, "expect: %s", problem.reason);
+		report_fault(c, q->expect.place, problem.at, "expect: %s",
+			     problem.reason);
 		return;
 	}
 	if (q->ask == LESSON_VALUE)
@@ -139,10 +140,11 @@ static void check_expected(struct checker *c, const struct lesson_step *step,
 	off = fabs(answer - expected);
 	if (off > (q->expect_relative ? q->expect_tolerance * fabs(expected)
 				      : q->expect_tolerance))
-		report(c, q->expect.place, 0,
-		       "the answer is %.4g, expected %.4g within %.3g%s", answer,
-		       expected, q->expect_tolerance * (q->expect_relative ? 100 : 1),
-		       q->expect_relative ? " %" : "");
+		report_fault(c, q->expect.place, 0,
+			     "the answer is %.4g, expected %.4g within %.3g%s", answer,
+			     expected,
+			     q->expect_tolerance * (q->expect_relative ? 100 : 1),
+			     q->expect_relative ? " %" : "");
 }
 
 static void check_question(struct checker *c, const struct lesson_step *step)
@@ -152,7 +154,7 @@ static void check_question(struct checker *c, const struct lesson_step *step)
 	bool clear;
 
 	if (!lesson_answer(step, c->scene, &answer, &clear, &fault))
-		report(c, fault.place, fault.at, "%s", fault.text);
+		report_fault(c, fault.place, fault.at, "%s", fault.text);
 	else
 		check_expected(c, step, answer);
 }
@@ -166,16 +168,19 @@ static void check_goal(struct checker *c, const struct lesson_step *step)
 	c->scene->turned = false;
 	if (!lesson_value(c->scene, step->goal.text, &before, &problem) &&
 	    !strstr(step->goal.text, "after."))
-		report(c, step->goal.place, problem.at, "goal: %s", problem.reason);
+		report_fault(c, step->goal.place, problem.at, "goal: %s",
+			     problem.reason);
 	else if (problem.reason[0] == '\0' && before != 0)
-		report(c, step->goal.place, 0, "the goal is met before the turn");
+		report_fault(c, step->goal.place, 0, "the goal is met before the turn");
 	c->scene->turned = turned;
 	if (!lesson_value(c->scene, step->goal.text, &after, &problem))
-		report(c, step->goal.place, problem.at, "goal: %s", problem.reason);
+		report_fault(c, step->goal.place, problem.at, "goal: %s",
+			     problem.reason);
 	else if (!lesson_meets(step, c->scene))
-		report(c, step->goal.place, 0, "`turn` does not reach the goal");
+		report_fault(c, step->goal.place, 0, "`turn` does not reach the goal");
 	else if (lesson_score(step, c->scene) == 0)
-		report(c, step->goal.place, 0, "`turn` has a value that `best` lacks");
+		report_fault(c, step->goal.place, 0,
+			     "`turn` has a value that `best` lacks");
 }
 
 static void check_step(struct checker *c, int index, const struct scenario *drawn)
@@ -184,7 +189,7 @@ static void check_step(struct checker *c, int index, const struct scenario *draw
 	struct lesson_fault fault;
 
 	if (!lesson_stage(c->lesson, index, drawn, c->scene, &fault)) {
-		report(c, fault.place, fault.at, "%s", fault.text);
+		report_fault(c, fault.place, fault.at, "%s", fault.text);
 		return;
 	}
 	check_before(c, step);
@@ -201,8 +206,8 @@ static void check_scenario(struct checker *c, struct scenario *drawn)
 	int tries;
 
 	if (!lesson_draw(c->lesson, c->seed, c->scene, drawn, &tries, &fault)) {
-		report(c, fault.place, fault.at, "%s%s", fault.text,
-		       c->seed[0] ? "; nor did 199 other draws do" : "");
+		report_fault(c, fault.place, fault.at, "%s%s", fault.text,
+			     c->seed[0] ? "; nor did 199 other draws do" : "");
 		return;
 	}
 	if (c->seed[0] != '\0')
@@ -222,13 +227,14 @@ static void check_form(struct checker *c)
 		reasons += lesson->step[i].reason.right > 0;
 	}
 	if (lesson->sources == 0)
-		report(c, 1, 0, "no source; name the paper");
+		report_fault(c, 1, 0, "no source; name the paper");
 	if (questions == 0)
-		report(c, 1, 0, "no step asks anything");
+		report_fault(c, 1, 0, "no step asks anything");
 	if (reasons == 0)
-		report(c, 1, 0, "no step asks why");
+		report_fault(c, 1, 0, "no step asks why");
 	if (lesson->varies == 0)
-		report(c, 1, 0, "nothing varies, so every seed has the same numbers");
+		report_fault(c, 1, 0,
+			     "nothing varies, so every seed has the same numbers");
 }
 
 static bool is_new(const struct lesson *lesson, const struct scenario *drawn,
@@ -272,13 +278,14 @@ lesson_check(const struct lesson *lesson, int seeds, struct lesson_scene *scratc
 	}
 	c.seed = "";
 	if (c.result.faults == 0 && seeds >= 20 && c.result.draws < LEAST_DRAWS)
-		report(&c, 1, 0, "only %d different draws; let more vary",
-		       c.result.draws);
+		report_fault(&c, 1, 0, "only %d different draws; let more vary",
+			     c.result.draws);
 	/* where most draws fall away the numbers are not what was meant */
 	if (c.result.faults == 0 && c.result.tries > 4 * seeds && seeds > 0)
-		report(&c, 1, 0,
-		       "%d draws for %d seeds: too many are not legal, do not fit or "
-		       "are not told apart",
-		       c.result.tries, seeds);
+		report_fault(
+			&c, 1, 0,
+			"%d draws for %d seeds: too many are not legal, do not fit or "
+			"are not told apart",
+			c.result.tries, seeds);
 	return c.result;
 }

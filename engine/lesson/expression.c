@@ -54,7 +54,7 @@ static bool find_in(const struct scenario *s, const struct estimate *e,
 	return true;
 }
 
-static bool find(void *context, const char *name, double *value)
+static bool find_name(void *context, const char *name, double *value)
 {
 	const struct lesson_scene *scene = context;
 	bool before = strncmp(name, "before.", 7) == 0,
@@ -72,7 +72,7 @@ static bool find(void *context, const char *name, double *value)
 bool lesson_value(const struct lesson_scene *scene, const char *text, double *value,
 		  struct formula_fault *fault)
 {
-	const struct formula_names names = { find, (void *)(size_t)scene };
+	const struct formula_names names = { find_name, (void *)(size_t)scene };
 
 	return formula_compute(text, &names, value, fault);
 }

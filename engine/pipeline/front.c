@@ -269,7 +269,7 @@ static double leave_out(struct front *at, struct memory *kept)
 	return (double)times * more;
 }
 
-static double run(const struct rounds *r)
+static double run_front(const struct rounds *r)
 {
 	struct front at;
 	struct memory kept;
@@ -322,7 +322,7 @@ static double make_whole(struct rounds *r)
 static double run_with(struct rounds *r, int64_t micro_batches)
 {
 	r->micro_batches = r->group = micro_batches;
-	return run(r);
+	return run_front(r);
 }
 
 /* Micro-batches x virtual stages of a breadth-first run that is not continued. */
@@ -365,12 +365,12 @@ double rounds_seconds(struct rounds *r)
 	double surplus, seconds;
 
 	if (r->chunks == 1)
-		return last_leads(r, &seconds) ? seconds : run(r);
+		return last_leads(r, &seconds) ? seconds : run_front(r);
 	most = lower(higher(most, 4 * r->stages), MAX_DELAY);
 	if (one_group && r->micro_batches > most && !rounds_are_even(r))
 		return run_breadth(r, most);
 	surplus = make_whole(r);
-	return (rounds_are_even(r) ? rounds_paths(r) : run(r)) - surplus;
+	return (rounds_are_even(r) ? rounds_paths(r) : run_front(r)) - surplus;
 }
 
 double rounds_floor(struct rounds *r)

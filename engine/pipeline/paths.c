@@ -53,8 +53,8 @@ bool rounds_are_even(const struct rounds *r)
 
 /* One direction. early[s]: how much later than after all its work before, and nothing
  * else, stage s comes to something that it does; time[] are those of that direction. */
-static void reach(const struct rounds *r, const double *time, int64_t group,
-		  double *early)
+static void delay_stages(const struct rounds *r, const double *time, int64_t group,
+			 double *early)
 {
 	double last[MAX_STAGES], done[MAX_STAGES]; /* of a stage's chunk before */
 	double first = -r->latency, handed = -r->latency, more = (double)(group - 1);
@@ -81,8 +81,8 @@ double rounds_paths(const struct rounds *r)
 	int64_t first = lower(r->group, r->micro_batches);
 	int64_t rest = r->micro_batches % r->group;
 
-	reach(r, r->forward, first, come);
-	reach(r, r->backward, rest > 0 ? rest : first, go);
+	delay_stages(r, r->forward, first, come);
+	delay_stages(r, r->backward, rest > 0 ? rest : first, go);
 	for (int s = 0; s < r->stages; s++) {
 		double work = 0;
 

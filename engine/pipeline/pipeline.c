@@ -55,7 +55,7 @@ static int64_t group_of(const struct pipeline_input *in)
 }
 
 /* Times as the rounds need them: held senders work longer, others add latency. */
-static void load(const struct pipeline_input *in, struct rounds *r)
+static void load_times(const struct pipeline_input *in, struct rounds *r)
 {
 	int virtual = in->stages * in->chunks;
 	double hold = in->stages > 1 && !in->overlap_send ? in->send_seconds : 0;
@@ -146,7 +146,7 @@ void pipeline_step(const struct pipeline_input *in, struct pipeline_result *out)
 	    pipeline_simulate(in, out))
 		return;
 	sum_work(in, out);
-	load(in, &r);
+	load_times(in, &r);
 	if (in->stages == 1)
 		seconds = out->busy[0];
 	else if (in->schedule == SCHEDULE_GPIPE && in->chunks == 1)
@@ -207,7 +207,7 @@ double pipeline_floor(const struct pipeline_input *in)
 		return simulated_floor(in) * sure;
 	if (in->stages == 1)
 		return most * sure;
-	load(in, &r);
+	load_times(in, &r);
 	if (in->schedule == SCHEDULE_GPIPE && in->chunks == 1)
 		return larger(most, gpipe_seconds(&r)) * sure;
 	if (in->chunks == 1)

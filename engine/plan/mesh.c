@@ -27,8 +27,8 @@ static int64_t members_together(int64_t span, int64_t world, int64_t ranks,
 	return members_within(span, ranks, stride);
 }
 
-static void place(const struct cluster *cluster, struct group *group, int64_t ranks,
-		  int64_t stride)
+static void place_group(const struct cluster *cluster, struct group *group,
+			int64_t ranks, int64_t stride)
 {
 	int64_t domain = cluster_domain(cluster);
 	int64_t upper = cluster->link[LINK_UPPER].span;
@@ -88,14 +88,14 @@ void mesh_build(const struct scenario *scenario, struct mesh *mesh)
 	mesh->ep = scenario->model.moe.experts > 0 ? plan->ep : 1;
 	mesh->etp = scenario_etp(scenario);
 	mesh->edp = scenario->model.moe.experts > 0 ? scenario_edp(scenario) : 1;
-	place(cluster, &mesh->tp_group, mesh->tp, 1);
-	place(cluster, &mesh->cp_group, mesh->cp, mesh->tp);
-	place(cluster, &mesh->dp_group, mesh->dp, mesh->tp * mesh->cp);
-	place(cluster, &mesh->dense_group, mesh->dp * mesh->cp, mesh->tp);
-	place(cluster, &mesh->pp_group, mesh->pp, mesh->tp * mesh->cp * mesh->dp);
-	place(cluster, &mesh->etp_group, mesh->etp, 1);
-	place(cluster, &mesh->ep_group, mesh->ep, mesh->etp);
-	place(cluster, &mesh->edp_group, mesh->edp, mesh->etp * mesh->ep);
+	place_group(cluster, &mesh->tp_group, mesh->tp, 1);
+	place_group(cluster, &mesh->cp_group, mesh->cp, mesh->tp);
+	place_group(cluster, &mesh->dp_group, mesh->dp, mesh->tp * mesh->cp);
+	place_group(cluster, &mesh->dense_group, mesh->dp * mesh->cp, mesh->tp);
+	place_group(cluster, &mesh->pp_group, mesh->pp, mesh->tp * mesh->cp * mesh->dp);
+	place_group(cluster, &mesh->etp_group, mesh->etp, 1);
+	place_group(cluster, &mesh->ep_group, mesh->ep, mesh->etp);
+	place_group(cluster, &mesh->edp_group, mesh->edp, mesh->etp * mesh->ep);
 	mesh->copies = mesh_copies(scenario);
 	add_copies(cluster, mesh, &mesh->dense_group);
 	if (scenario->model.moe.experts > 0)

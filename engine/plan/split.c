@@ -142,7 +142,8 @@ static bool split_first_last(const struct scenario *scenario, int chunks,
 }
 
 /* Counts, and the ends where they are unless a layout says otherwise. */
-static bool start(const struct scenario *scenario, int64_t chunks, struct split *out)
+static bool start_split(const struct scenario *scenario, int64_t chunks,
+			struct split *out)
 {
 	const struct model *model = &scenario->model;
 	const struct plan *plan = &scenario->plan;
@@ -165,7 +166,7 @@ static bool split_custom(const struct scenario *scenario, struct split *out)
 
 	if (!layout_parse(scenario->plan.layout, &layout, NULL, 0) ||
 	    layout.total != model->layers || layout.mtp_layers != model->mtp_layers ||
-	    !start(scenario, whole_chunks(&layout, scenario->plan.pp), out))
+	    !start_split(scenario, whole_chunks(&layout, scenario->plan.pp), out))
 		return false;
 	for (int k = 0; k < layout.stages; k++) {
 		out->first[k] = (int16_t)at;
@@ -186,7 +187,7 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 
 	if (plan->split == SPLIT_CUSTOM)
 		return split_custom(scenario, out);
-	if (!start(scenario, split_chunks(scenario), out))
+	if (!start_split(scenario, split_chunks(scenario), out))
 		return false;
 	switch (plan->split) {
 	case SPLIT_EVEN: return split_even(scenario, out);
@@ -206,6 +207,6 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 bool split_by_memory(const struct scenario *scenario, const double *weights,
 		     const struct split_cost *cost, struct split *out)
 {
-	return start(scenario, split_chunks(scenario), out) &&
+	return start_split(scenario, split_chunks(scenario), out) &&
 	       split_memory(scenario, weights, cost, out);
 }

@@ -35,7 +35,7 @@ static double part(const struct balance *b, int k, int from, int to)
 /* Fill parts greedily up to bound, which no end alone exceeds. Returns whether all
  * layers found a place; then *reached is the greatest part, else the least bound that
  * would change something. */
-static bool probe(const struct balance *b, double bound, double *reached)
+static bool probe_bound(const struct balance *b, double bound, double *reached)
 {
 	const double *sum = b->sum, *last = sum + b->layers, *to = sum;
 	double greatest = 0, next = INFINITY;
@@ -62,7 +62,7 @@ static double least_bound(const struct balance *b)
 	double total = b->sum[b->layers] + b->before + b->after;
 	double bound = larger(total / b->parts, larger(b->before, b->after));
 
-	while (!probe(b, bound, &bound)) {
+	while (!probe_bound(b, bound, &bound)) {
 	}
 	return bound;
 }

@@ -44,7 +44,7 @@ static bool put_mtp(struct parser *p)
 	return true;
 }
 
-static bool put(struct parser *p, char symbol)
+static bool put_symbol(struct parser *p, char symbol)
 {
 	struct layout *out = p->out;
 
@@ -81,7 +81,7 @@ static void skip_blanks(struct parser *p)
 }
 
 /* Read "*n" if it is there; 0 with the reason set on a bad count. */
-static int repeat(struct parser *p)
+static int read_repeat(struct parser *p)
 {
 	int count = 0, digits = 0, from = p->from;
 
@@ -120,10 +120,10 @@ static bool parse_symbol(struct parser *p)
 	p->at++;
 	/* mostly another symbol follows */
 	if (p->text[p->at] == 't' || p->text[p->at] == '|')
-		return put(p, symbol);
-	count = repeat(p);
+		return put_symbol(p, symbol);
+	count = read_repeat(p);
 	for (int i = 0; i < count; i++)
-		if (!put(p, symbol))
+		if (!put_symbol(p, symbol))
 			return false;
 	return count > 0;
 }
@@ -143,7 +143,7 @@ static bool close_bracket(struct parser *p, struct bracket *open, int *depth)
 		return fail(p, "a bracket closes that was not opened");
 	b = &open[*depth - 1];
 	p->at++;
-	count = repeat(p);
+	count = read_repeat(p);
 	if (count == 0)
 		return false;
 	if (b->left < 0)
@@ -157,7 +157,7 @@ static bool close_bracket(struct parser *p, struct bracket *open, int *depth)
 	return true;
 }
 
-static bool parse(struct parser *p)
+static bool parse_layout(struct parser *p)
 {
 	struct bracket open[MAX_DEPTH];
 	int depth = 0;
@@ -193,7 +193,7 @@ bool layout_parse(const char *text, struct layout *out, char *why, int size)
 	out->embedding_stage = out->head_stage = out->mtp_stage = -1;
 	if (size > 0)
 		why[0] = '\0';
-	if (!parse(&p))
+	if (!parse_layout(&p))
 		return false;
 	if (out->embedding_stage < 0)
 		return fail(&p, "the embedding (E) is missing");

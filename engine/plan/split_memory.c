@@ -20,8 +20,8 @@ struct filling {
 	int16_t least[MAX_VIRTUAL + 1]; /* earliest start of part k */
 };
 
-static void load(const struct model *model, const double *weights,
-		 const struct split_cost *cost, struct filling *f)
+static void load_layers(const struct model *model, const double *weights,
+			const struct split_cost *cost, struct filling *f)
 {
 	size_t bytes = (size_t)model->kinds * sizeof f->before[0][0];
 
@@ -49,7 +49,8 @@ static double part(const struct filling *f, int k, int from, int to)
 
 /* The last layer that a part can reach from `from` within bound, by halving; *more is
  * what one layer more would take. */
-static int reach(const struct filling *f, int k, int from, double bound, double *more)
+static int reach_layer(const struct filling *f, int k, int from, double bound,
+		       double *more)
 {
 	int low = from, high = f->layers;
 
@@ -70,13 +71,13 @@ static int reach(const struct filling *f, int k, int from, double bound, double 
 
 /* Fill parts up to bound. Returns whether all layers found a place; then *reached is
  * the greatest part, else the least bound that would change something. */
-static bool probe(const struct filling *f, double bound, double *reached)
+static bool probe_bound(const struct filling *f, double bound, double *reached)
 {
 	double greatest = 0, next = INFINITY, more;
 	int from = 0;
 
 	for (int k = 0; k < f->parts; k++) {
-		int to = reach(f, k, from, bound, &more);
+		int to = reach_layer(f, k, from, bound, &more);
 
 		greatest = fmax(greatest, part(f, k, from, to));
 		next = fmin(next, more);
@@ -103,7 +104,7 @@ static double least_bound(const struct filling *f)
 	for (int i = 0; i < ROUNDS && low < high; i++) {
 		double middle = i % 4 == 3 ? low : low + (high - low) / 2;
 
-		if (probe(f, middle, &reached))
+		if (probe_bound(f, middle, &reached))
 			high = reached;
 		else
 			low = fmax(reached, low < middle ? middle : low);
@@ -139,7 +140,7 @@ static int choose_cut(const struct filling *f, int k, int from, double bound)
 {
 	double rest = f->work[f->layers] - f->work[from], more;
 	double goal = f->work[from] + rest / (f->parts - k);
-	int most = reach(f, k, from, bound, &more);
+	int most = reach_layer(f, k, from, bound, &more);
 	int room = f->layers - (f->parts - 1 - k);
 	int to = (int)higher(f->least[k + 1], from);
 
@@ -157,7 +158,7 @@ bool split_memory(const struct scenario *scenario, const double *weights,
 	struct filling f = { .parts = out->virtual_stages };
 	double bound;
 
-	load(&scenario->model, weights, cost, &f);
+	load_layers(&scenario->model, weights, cost, &f);
 	if (f.layers + 2 < f.parts)
 		return false;
 	bound = least_bound(&f) * (1 + 1e-9);

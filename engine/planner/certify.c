@@ -155,9 +155,9 @@ static struct verdict open_node(struct tree *c)
 	};
 }
 
-static struct verdict walk(struct tree *c, int level);
+static struct verdict close_values(struct tree *c, int level);
 
-static struct verdict take(struct tree *c, int level, int value)
+static struct verdict close_value(struct tree *c, int level, int value)
 {
 	struct planner *p = c->p;
 	int fixed;
@@ -170,7 +170,7 @@ static struct verdict take(struct tree *c, int level, int value)
 	if (fixed != FIX_STANDS)
 		return by_rule(fixed);
 	if (level + 1 < p->depth)
-		return walk(c, level + 1);
+		return close_values(c, level + 1);
 	if (p->serves && search_named_again(p, &p->trial->scenario, p->choice))
 		return (struct verdict){ .closing = CLOSED_SAME };
 	return open_node(c);
@@ -203,7 +203,7 @@ static void open_above(struct tree *c, size_t at, int level, int value)
 	memcpy(c->text + at, line, length);
 }
 
-static struct verdict walk(struct tree *c, int level)
+static struct verdict close_values(struct tree *c, int level)
 {
 	const struct planner_axis *axis = &c->p->problem.axis[c->p->order[level]];
 	struct closed group[MAX_AXIS_VALUES];
@@ -213,7 +213,7 @@ static struct verdict walk(struct tree *c, int level)
 
 	for (int i = 0; i < axis->count; i++) {
 		size_t before = c->length;
-		struct verdict verdict = take(c, level, i);
+		struct verdict verdict = close_value(c, level, i);
 
 		parted |= verdict.closing == CLOSED_NOT;
 		if (verdict.closing != CLOSED_NOT) {
@@ -256,7 +256,7 @@ static void walk_all(struct tree *c)
 	memset(p->choice, 0, sizeof p->choice);
 	memset(p->at, 0, sizeof p->at);
 	if (search_root(p))
-		verdict = p->depth == 0 ? open_node(c) : walk(c, 0);
+		verdict = p->depth == 0 ? open_node(c) : close_values(c, 0);
 	else
 		verdict = by_rule(search_root_rule(p));
 	if (verdict.closing != CLOSED_NOT) {

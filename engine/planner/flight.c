@@ -23,7 +23,7 @@ static const double *find(const struct flights *list, const struct flight *key)
 }
 
 /* What it holds behind all others, as the simulation left it. */
-static void add(struct planner *p, struct flight key)
+static void keep_flight(struct planner *p, struct flight key)
 {
 	struct flights *list = &p->flights;
 
@@ -55,7 +55,7 @@ void search_hold(struct planner *p)
 		       (size_t)in->stages * sizeof *held);
 	} else {
 		pipeline_order_in_flight(in, &trial->step.result);
-		add(p, key);
+		keep_flight(p, key);
 	}
 	trial->holds = trial->counted = true;
 }

@@ -154,7 +154,7 @@ static const char *knob_of(const struct inverse *inverse)
 	return kinds[inverse->kind].knob;
 }
 
-static void fill(struct inverse *inverse)
+static void fill_counts(struct inverse *inverse)
 {
 	static void (*const usual[INVERSE_COUNT])(struct inverse *) = {
 		[INVERSE_GPUS] = fill_gpus,
@@ -204,7 +204,7 @@ void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 	inverse->kind = kind;
 	inverse->problem = problem;
 	inverse->deadline_seconds = kind == INVERSE_GPUS ? deadline_seconds : 0;
-	fill(inverse);
+	fill_counts(inverse);
 	if (inverse->deadline_seconds > 0)
 		drop_hopeless(inverse);
 	/* a server has no micro-batches */

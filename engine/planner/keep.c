@@ -47,7 +47,7 @@ static bool precedes(const struct planner *p, const struct planner_found *a,
 /* The best of each idea, until there are as many as are wanted; beside the best plans
  * only those that are nearly as fast as the best of their idea. What goes is no better
  * than the last idea, so it does not matter in which order plans were found. */
-static void settle(const struct planner *p, struct planner_result *r)
+static void keep_ideas(const struct planner *p, struct planner_result *r)
 {
 	int leader[MAX_TOP], count[MAX_TOP] = { 0 }, ideas = 0, kept = 0;
 
@@ -83,7 +83,7 @@ void search_keep(const struct planner *p, const struct planner_found *found,
 		r->top[at] = r->top[at - 1];
 	r->top[at] = *found;
 	if (p->problem.each > 0)
-		settle(p, r);
+		keep_ideas(p, r);
 }
 
 /* The last idea's best plan, or where plans are wanted, the last plan. */

@@ -92,7 +92,7 @@ static int broken_everywhere(const struct planner *p, enum role role)
 	return search_broken(p, &p->menu_rules[role], &facts);
 }
 
-static bool list(struct planner *p, enum role role)
+static bool list_options(struct planner *p, enum role role)
 {
 	struct scenario *s = &p->trial->scenario;
 	struct options *menu = &p->menu[role];
@@ -123,5 +123,6 @@ static bool list(struct planner *p, enum role role)
 bool search_menu(struct planner *p)
 {
 	p->trial->scenario = p->problem.base;
-	return list(p, ROLE_SHAPE) && list(p, ROLE_MODE) && list(p, ROLE_STATE);
+	return list_options(p, ROLE_SHAPE) && list_options(p, ROLE_MODE) &&
+	       list_options(p, ROLE_STATE);
 }

@@ -40,7 +40,7 @@ static bool tried(const struct planner_problem *problem, const char *key, double
 }
 
 /* Goes to the next stage that asks something; what is an axis was tried already. */
-static void enter(struct misses *misses, enum miss_stage stage)
+static void enter_stage(struct misses *misses, enum miss_stage stage)
 {
 	const struct planner_problem *problem = misses->problem;
 	const struct scenario *s = &problem->base;
@@ -159,7 +159,7 @@ bool misses_next(struct misses *misses, struct planner_problem *out)
 			break;
 		default: return false;
 		}
-		enter(misses, (enum miss_stage)(misses->stage + 1));
+		enter_stage(misses, (enum miss_stage)(misses->stage + 1));
 	}
 }
 
@@ -251,7 +251,7 @@ void misses_take(struct misses *misses, const struct planner_problem *problem,
 	default: return;
 	}
 	if (over)
-		enter(misses, (enum miss_stage)(misses->stage + 1));
+		enter_stage(misses, (enum miss_stage)(misses->stage + 1));
 }
 
 bool misses_text(const struct misses *misses, int n, char *out, size_t size)

@@ -127,8 +127,8 @@ static bool is_told(const struct planner_problem *problem, const struct scenario
 }
 
 /* The texts of the axes that are told, parted so. */
-static void join(const struct planner_problem *problem, const struct scenario *s,
-		 bool plain, char *out, size_t size)
+static void join_texts(const struct planner_problem *problem, const struct scenario *s,
+		       bool plain, char *out, size_t size)
 {
 	size_t used = 0;
 
@@ -157,13 +157,13 @@ static void join(const struct planner_problem *problem, const struct scenario *s
 void planner_name(const struct planner_problem *problem, const struct scenario *s,
 		  char *out, size_t size)
 {
-	join(problem, s, false, out, size);
+	join_texts(problem, s, false, out, size);
 }
 
 void planner_plain_name(const struct planner_problem *problem, const struct scenario *s,
 			char *out, size_t size)
 {
-	join(problem, s, true, out, size);
+	join_texts(problem, s, true, out, size);
 }
 
 /* The short word of a name and what it is short for: "Z ZeRO", "sel recompute

@@ -70,8 +70,9 @@ static bool add_part(const struct scenario *base, const struct knob *knob, char 
 	return true;
 }
 
-static bool parse(const struct scenario *base, const struct knob *knob,
-		  const char *text, struct values *values, char *why, size_t size)
+static bool parse_values(const struct scenario *base, const struct knob *knob,
+			 const char *text, struct values *values, char *why,
+			 size_t size)
 {
 	char copy[MAX_TEXT], *rest = copy, *part;
 
@@ -100,7 +101,7 @@ bool planner_pin_text(struct planner_problem *problem, const struct knob *knob,
 {
 	struct values values;
 
-	if (!parse(&problem->base, knob, text, &values, why, size))
+	if (!parse_values(&problem->base, knob, text, &values, why, size))
 		return false;
 	if (values.count == 1)
 		knob_set(&problem->base, knob, values.value[0]);

@@ -92,7 +92,7 @@ uint64_t planner_held(const struct planner_problem *problem)
 }
 
 /* Of the rows that hold, those that some value of an axis may break. */
-static uint64_t breakable(const struct planner_problem *problem)
+static uint64_t find_breakable(const struct planner_problem *problem)
 {
 	const struct ability_sheet *sheet = &problem->base.stack.abilities;
 	uint64_t held = planner_held(problem);
@@ -143,7 +143,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 	if (problem->base.plan.mode != MODE_TRAINING)
 		p->problem.each = 0;
 	settle_base(&p->problem);
-	p->problem.base.stack.held = breakable(problem);
+	p->problem.base.stack.held = find_breakable(problem);
 	p->problem.base.stack.trusted = problem->trust;
 	search_arrange(p);
 	if (!equip(p) || !search_menu(p)) {

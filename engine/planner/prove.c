@@ -90,7 +90,7 @@ static void estimate(struct prover *c)
 }
 
 /* Each choice of a role's axes, from this one on, names of others left out. */
-static void each(struct prover *c, enum role role, int at)
+static void prove_each(struct prover *c, enum role role, int at)
 {
 	struct scenario *s = &c->p->trial->scenario;
 	const struct planner_axis *axis = &c->p->problem.axis[c->axis[at]];
@@ -99,7 +99,7 @@ static void each(struct prover *c, enum role role, int at)
 		for (int i = 0; i < axis->count; i++) {
 			knob_set(s, axis->knob, axis->value[i]);
 			if (!knob_repeats(s, axis->knob, axis->value, i))
-				each(c, role, at + 1);
+				prove_each(c, role, at + 1);
 		}
 		knob_set(s, axis->knob, axis->value[0]);
 		return;
@@ -107,7 +107,7 @@ static void each(struct prover *c, enum role role, int at)
 	if (is_closed(c, role + 1) || breaks(c, &c->rules[role]))
 		return;
 	if (role + 1 < ROLE_COUNT)
-		each(c, role + 1, at);
+		prove_each(c, role + 1, at);
 	else if (!is_above(c, objective_of_step(c->p->problem.objective, s,
 						train_least_dealt(&c->least), 0)))
 		estimate(c);
@@ -122,6 +122,6 @@ double prove_node(struct prover *c, const struct train_bound *relaxed)
 	}
 	c->least.outer = *relaxed;
 	train_least_node(&c->least);
-	each(c, ROLE_SHAPE, 0);
+	prove_each(c, ROLE_SHAPE, 0);
 	return c->score;
 }

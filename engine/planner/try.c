@@ -19,7 +19,7 @@ static void whole_choice(const struct planner *p, const struct node *node,
 /* ZeRO 2 and 3 add traffic to what the stages do, and nothing else to it: without, they
  * are the same for all ways to hold the states, unless the split asks what stages
  * hold. */
-static bool deal(struct planner *p, bool lean)
+static bool deal_layers(struct planner *p, bool lean)
 {
 	struct plan *plan = &p->trial->scenario.plan;
 	int64_t zero = plan->zero;
@@ -67,7 +67,7 @@ static bool is_slower(struct planner *p, double bytes)
 		return score_of(p, trial_floor(p->trial), bytes) > search_worst(p);
 	if (score_of(p, trial_lean_floor(p->trial), bytes) > search_worst(p))
 		return true;
-	return more && deal(p, false) &&
+	return more && deal_layers(p, false) &&
 	       score_of(p, trial_floor(p->trial), bytes) > search_worst(p);
 }
 
@@ -114,7 +114,7 @@ static bool may_be_wanted(struct planner *p, const struct option *state)
 	double bytes;
 	bool exact;
 
-	if (!deal(p, true)) {
+	if (!deal_layers(p, true)) {
 		counts->explored++;
 		counts->illegal++;
 		return false;
@@ -205,7 +205,7 @@ static bool holds_evenly(struct planner *p, const struct option *shape)
 	const struct scenario *s = &p->trial->scenario;
 
 	return s->plan.split == SPLIT_BALANCED_MEMORY && shape->has_even && p->trains &&
-	       deal(p, true) && split_is_even(s, &p->trial->step.split);
+	       deal_layers(p, true) && split_is_even(s, &p->trial->step.split);
 }
 
 /* Returns what it cost. */

@@ -99,7 +99,7 @@ static bool is_told(const struct why *why, const struct why_change *change)
 	return false;
 }
 
-static void keep(struct why *why, const struct why_change *change)
+static void keep_reason(struct why *why, const struct why_change *change)
 {
 	int at = why->count;
 
@@ -174,12 +174,12 @@ bool why_step(struct why *why, struct estimate *scratch)
 	}
 	change.gain = gain_of(why, best);
 	if (best < why->seconds && change.gain >= 0.002)
-		keep(why, &change);
+		keep_reason(why, &change);
 	return why->next < knob_count();
 }
 
-static int differing(const struct why *why, const struct scenario *better,
-		     struct why_change *change, int room)
+static int list_differing(const struct why *why, const struct scenario *better,
+			  struct why_change *change, int room)
 {
 	int count = 0;
 
@@ -200,7 +200,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 {
 	enum { MOST = 14 };
 	struct why_change change[MOST];
-	int count = differing(why, better, change, MOST);
+	int count = list_differing(why, better, change, MOST);
 	double best = why->seconds;
 
 	scenario_figures(better, scratch);

@@ -137,7 +137,7 @@ struct search {
 };
 
 /* Whether the row then holds, and of the others as many as this pass asks for. */
-static bool mends(struct search *search, double value)
+static bool mends_rule(struct search *search, double value)
 {
 	const struct legality *row = search->rule;
 	struct facts facts;
@@ -160,7 +160,7 @@ static bool offer(struct search *search, double value)
 	for (int i = 0; i < finding->nearest_count; i++)
 		if (finding->nearest[i] == value)
 			return true;
-	if (finding->nearest_count == MAX_NEAREST || !mends(search, value))
+	if (finding->nearest_count == MAX_NEAREST || !mends_rule(search, value))
 		return false;
 	finding->nearest[finding->nearest_count++] = value;
 	return true;

@@ -78,7 +78,7 @@ static int number_of(const struct runner *r, const struct lane *lane)
 	}
 }
 
-static inline void fetch(struct runner *r, int s, struct lane *lane)
+static inline void fetch_item(struct runner *r, int s, struct lane *lane)
 {
 	do {
 		lane->item = order_next(&r->order, s, &lane->cursor);
@@ -295,7 +295,7 @@ static bool run_stage(struct runner *r, int s)
 			break;
 		if (written && lane->item.letter != START)
 			write_down(r, s, lane->item, lane->row);
-		fetch(r, s, lane);
+		fetch_item(r, s, lane);
 	}
 	r->busy_lanes -= lane->item.letter == '\0' && lane->late == 0;
 	return any;

@@ -47,8 +47,8 @@ static double sum_of(const struct calibration_run *run, const double *logs)
 
 /* One least squares with the weights that the answer before gives; the first time all
  * count alike. */
-static void weigh(const struct calibration_run *runs, int count, double noise,
-		  const double *widths, bool first, double *logs)
+static void weigh_runs(const struct calibration_run *runs, int count, double noise,
+		       const double *widths, bool first, double *logs)
 {
 	double m[SCALE_COUNT][SCALE_COUNT + 1] = { { 0 } };
 
@@ -109,8 +109,8 @@ static double keep(double middle, int count, double noise, double noise_runs)
 /* How much wider the machine's own prior is than that of all machines (empirical Bayes,
  * Morris 1983): runs that are all far off tell of a machine that is, one alone doesn't.
  */
-static double widening(const struct calibration_run *runs, int count, double noise,
-		       const double *widths)
+static double widen_prior(const struct calibration_run *runs, int count, double noise,
+			  const double *widths)
 {
 	double middle = middle_of(runs, count), variance = 0;
 	double found = middle * middle - noise * noise / count;
@@ -126,18 +126,18 @@ static double widening(const struct calibration_run *runs, int count, double noi
 							     : 1;
 }
 
-static double fit(const struct calibration_run *runs, int count, bool experts,
-		  const struct calibration_prior *prior, double *logs)
+static double fit_scales(const struct calibration_run *runs, int count, bool experts,
+			 const struct calibration_prior *prior, double *logs)
 {
 	double widths[SCALE_COUNT] = { prior->compute, prior->network, prior->host };
 	double noise = noise_of(prior, experts), kept;
-	double wider = widening(runs, count, noise, widths);
+	double wider = widen_prior(runs, count, noise, widths);
 
 	memset(logs, 0, SCALE_COUNT * sizeof *logs);
 	for (int j = 0; j < SCALE_COUNT; j++)
 		widths[j] *= wider;
 	for (int i = 0; i < ROUNDS; i++)
-		weigh(runs, count, noise, widths, i == 0, logs);
+		weigh_runs(runs, count, noise, widths, i == 0, logs);
 	kept = keep(middle_of(runs, count), count,
 		    scatter(runs, count, noise, prior->noise_runs, logs),
 		    prior->noise_runs);
@@ -163,7 +163,7 @@ static double leave_out(const struct calibration_run *runs, int count, bool expe
 		for (int k = 0; k < count; k++)
 			if (k != i)
 				others[n++] = runs[k];
-		fit(others, n, experts, prior, logs);
+		fit_scales(others, n, experts, prior, logs);
 		before[i] = fabs(expm1(-runs[i].residual));
 		after[i] = fabs(expm1(sum_of(&runs[i], logs) - runs[i].residual));
 	}
@@ -183,7 +183,7 @@ void calibrate_scales(const struct calibration_run *runs, int count, bool expert
 	if (count < 1 || !(noise_of(prior, experts) > 0))
 		return;
 	count = count < CALIBRATION_RUNS ? count : CALIBRATION_RUNS;
-	out->kept = fit(runs, count, experts, prior, logs);
+	out->kept = fit_scales(runs, count, experts, prior, logs);
 	gain = leave_out(runs, count, experts, prior, out);
 	/* scales that do not bring the runs nearer that they have not seen are none */
 	if ((count > 1 && gain <= 0) ||

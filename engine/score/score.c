@@ -226,7 +226,7 @@ static void score_fit(const struct score_run *runs, int count, int source,
 }
 
 /* Measured and predicted times of one ranking group, in scratch. */
-static double regret(const double *measured, const double *predicted, int n, int k)
+static double find_regret(const double *measured, const double *predicted, int n, int k)
 {
 	double best = measured[0], found = INFINITY, limit = -INFINITY;
 
@@ -261,8 +261,8 @@ static void rank_group(const double *measured, const double *predicted, int n,
 	out->groups++;
 	out->runs += n;
 	out->tau += score_tau(measured, predicted, n);
-	out->top1_regret += regret(measured, predicted, n, 1);
-	out->top3_regret += regret(measured, predicted, n, 3);
+	out->top1_regret += find_regret(measured, predicted, n, 1);
+	out->top3_regret += find_regret(measured, predicted, n, 3);
 }
 
 static bool ranks(const struct score_run *run, int group, int source, struct pair *pair)
@@ -362,8 +362,9 @@ bool score_runs(const struct score_run *runs, int count, int source, struct scor
 }
 
 /* Median over the sources of errors that stand in each where `out` stands in total. */
-static void middle(const struct score *sources, int count, const struct score *total,
-		   struct score_errors *out, double *scratch)
+static void take_medians(const struct score *sources, int count,
+			 const struct score *total, struct score_errors *out,
+			 double *scratch)
 {
 	const size_t errors = (size_t)((const char *)out - (const char *)total);
 	const size_t figure[] = {
@@ -409,16 +410,16 @@ bool score_total(const struct score_run *runs, int count, const struct score *so
 	const struct score_calibrated *end = &out->calibrated[1][SCORE_CALIBRATIONS];
 
 	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
-		middle(sources, source_count, out, figures[i], scratch);
+		take_medians(sources, source_count, out, figures[i], scratch);
 	for (struct score_calibrated *c = out->calibrated[0]; c < end; c++) {
-		middle(sources, source_count, out, &c->before, scratch);
-		middle(sources, source_count, out, &c->after, scratch);
+		take_medians(sources, source_count, out, &c->before, scratch);
+		take_medians(sources, source_count, out, &c->after, scratch);
 	}
 	for (size_t f = 0; f < SCORE_FIGURES; f++) {
-		middle(sources, source_count, out, &out->serving[f], scratch);
+		take_medians(sources, source_count, out, &out->serving[f], scratch);
 		for (int k = 0; k < SCORE_KINDS; k++)
-			middle(sources, source_count, out, &out->serving_of[k][f],
-			       scratch);
+			take_medians(sources, source_count, out, &out->serving_of[k][f],
+				     scratch);
 	}
 	free(scratch);
 	return true;

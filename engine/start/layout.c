@@ -145,8 +145,8 @@ static bool is_usual_word(const struct reach *reach, const struct scenario *s,
 }
 
 /* The values of a usual axis that a start may take. None: the scenario's own stays. */
-static int filter(const struct reach *reach, const struct scenario *s,
-		  const struct planner_axis *axis, double *values)
+static int filter_values(const struct reach *reach, const struct scenario *s,
+			 const struct planner_axis *axis, double *values)
 {
 	struct scenario trial = *s;
 	struct warnings before;
@@ -169,8 +169,8 @@ static int filter(const struct reach *reach, const struct scenario *s,
 	return count;
 }
 
-static void narrow(const struct reach *reach, const struct start *start,
-		   struct planner_problem *problem)
+static void narrow_axes(const struct reach *reach, const struct start *start,
+			struct planner_problem *problem)
 {
 	const struct scenario *s = &problem->base;
 
@@ -181,7 +181,7 @@ static void narrow(const struct reach *reach, const struct start *start,
 		int count = 0;
 
 		if (!start_is_given(start, axis->knob->key))
-			count = filter(reach, s, axis, values);
+			count = filter_values(reach, s, axis, values);
 		if (count == 0)
 			values[count++] = knob_get(s, axis->knob);
 		planner_pin(problem, axis->knob, values, count);
@@ -193,8 +193,8 @@ static void narrow(const struct reach *reach, const struct start *start,
 }
 
 /* Of the best plans the first with the fewest warnings; false if none fits. */
-static bool pick(const struct planner_problem *problem,
-		 const struct planner_result *result, struct layout *out)
+static bool pick_layout(const struct planner_problem *problem,
+			const struct planner_result *result, struct layout *out)
 {
 	int least = INT_MAX;
 
@@ -213,21 +213,21 @@ static bool pick(const struct planner_problem *problem,
 	return result->found > 0 || result->has_nearest;
 }
 
-static bool search(const struct reach *reach, const struct start *start,
-		   const struct scenario *s, struct layout *out)
+static bool search_layouts(const struct reach *reach, const struct start *start,
+			   const struct scenario *s, struct layout *out)
 {
 	struct planner_problem problem = { .base = *s };
 	struct planner *planner;
 	bool found;
 
-	narrow(reach, start, &problem);
+	narrow_axes(reach, start, &problem);
 	planner = planner_start(&problem);
 	if (!planner)
 		return false;
 	while (planner_step(planner, INT_MAX)) {
 	}
 	found = !planner_result(planner)->failed &&
-		pick(&problem, planner_result(planner), out);
+		pick_layout(&problem, planner_result(planner), out);
 	planner_free(planner);
 	return found;
 }
@@ -258,9 +258,9 @@ static bool search_all(const struct start *start, const struct scenario *s,
 	struct layout other;
 	int i = 0;
 
-	while (i < COUNT && !search(&reaches[i], start, s, out))
+	while (i < COUNT && !search_layouts(&reaches[i], start, s, out))
 		i++;
-	if (i == ALL_DEGREES && search(&reaches[i + 1], start, s, &other) &&
+	if (i == ALL_DEGREES && search_layouts(&reaches[i + 1], start, s, &other) &&
 	    other.step_seconds < out->step_seconds)
 		*out = other;
 	return i < COUNT;

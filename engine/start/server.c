@@ -69,8 +69,8 @@ static int64_t widest(const struct scenario *s, int64_t size)
 
 /* The smallest that has room for twice its share of the requests, for lengths vary;
  * else the one with most room. */
-static void find(const struct start *start, const struct scenario *s, bool any_tp,
-		 struct candidate *best, struct estimate *e)
+static void find_server(const struct start *start, const struct scenario *s,
+			bool any_tp, struct candidate *best, struct estimate *e)
 {
 	int64_t gpus = s->cluster.gpus;
 
@@ -111,10 +111,10 @@ void start_server(struct start *start, struct scenario *s)
 	struct candidate best = { .tp = 1, .pp = 1, .ep = 1 };
 
 	if (e)
-		find(start, s, false, &best, e);
+		find_server(start, s, false, &best, e);
 	/* heads that no such TP divides */
 	if (e && !best.fits)
-		find(start, s, true, &best, e);
+		find_server(start, s, true, &best, e);
 	put(&best, start, s);
 	if (e)
 		let_in(start, s, e);

@@ -53,8 +53,8 @@ struct timeline_run {
 	double scale;
 };
 
-static bool play(const struct train_chunks *chunks, struct arena *arena,
-		 struct timeline_run *out, struct timeline_problem *problem)
+static bool play_schedule(const struct train_chunks *chunks, struct arena *arena,
+			  struct timeline_run *out, struct timeline_problem *problem)
 {
 	const struct pipeline_input *in = &chunks->input;
 	struct schedule_request request;
@@ -229,9 +229,10 @@ static void mark_phases(struct timeline *out)
 		out->item_seconds = busy / out->item_count;
 }
 
-static bool fill(const struct timeline_run *run, const struct train_chunks *chunks,
-		 const struct estimate *estimate, struct arena *arena,
-		 struct timeline *out)
+static bool fill_timeline(const struct timeline_run *run,
+			  const struct train_chunks *chunks,
+			  const struct estimate *estimate, struct arena *arena,
+			  struct timeline *out)
 {
 	const struct schedule *schedule = &run->schedule;
 	bool barrier = chunks->input.optimizer_sync == SYNC_BARRIER;
@@ -280,9 +281,9 @@ bool timeline_play(const struct scenario *scenario, struct arena *arena,
 	if (!run)
 		return refuse(problem, "not enough memory", NULL, 0, 0);
 	run->scale = scenario->cluster.scale > 0 ? scenario->cluster.scale : 1;
-	if (!play(&chunks, arena, run, problem))
+	if (!play_schedule(&chunks, arena, run, problem))
 		return false;
-	if (!fill(run, &chunks, estimate, arena, out))
+	if (!fill_timeline(run, &chunks, estimate, arena, out))
 		return refuse(problem, "not enough memory", NULL, 0, 0);
 	return true;
 }

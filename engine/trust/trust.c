@@ -74,7 +74,7 @@ static uint64_t bit(bool is, enum trust_feature feature)
 	return is ? UINT64_C(1) << feature : 0;
 }
 
-static uint64_t sharding(const struct scenario *s)
+static uint64_t sharding_features(const struct scenario *s)
 {
 	const struct plan *p = &s->plan;
 	int64_t ranks = scenario_dp(s) * p->cp;
@@ -89,7 +89,7 @@ static uint64_t sharding(const struct scenario *s)
 		   FEATURE_SHARD_GROUP);
 }
 
-static uint64_t layers(const struct scenario *s)
+static uint64_t layer_features(const struct scenario *s)
 {
 	const struct plan *p = &s->plan;
 	int64_t experts = s->model.moe.experts;
@@ -106,7 +106,7 @@ static uint64_t layers(const struct scenario *s)
 	       bit(ep && p->ep_overlap, FEATURE_EP_OVERLAP);
 }
 
-static uint64_t pipeline(const struct scenario *s)
+static uint64_t pipeline_features(const struct scenario *s)
 {
 	const struct plan *p = &s->plan;
 	bool chunked = scenario_chunks(s) > 1;
@@ -155,7 +155,7 @@ static uint64_t network(const struct model *m)
 	return features;
 }
 
-static uint64_t serving(const struct scenario *s)
+static uint64_t serving_features(const struct scenario *s)
 {
 	const struct plan *p = &s->plan;
 	const struct serving_plan *v = &p->serving;
@@ -191,9 +191,9 @@ int64_t trust_gpus(const struct scenario *s)
 uint64_t trust_features(const struct scenario *s)
 {
 	if (s->plan.mode == MODE_INFERENCE)
-		return serving(s) | network(&s->model);
-	return sharding(s) | layers(s) | pipeline(s) | memory(&s->plan) |
-	       network(&s->model);
+		return serving_features(s) | network(&s->model);
+	return sharding_features(s) | layer_features(s) | pipeline_features(s) |
+	       memory(&s->plan) | network(&s->model);
 }
 
 enum trust trust_of(const struct scenario *s, struct doubts *out)

@@ -168,7 +168,7 @@ static bool try_plan(struct reader *r)
 }
 
 /* Each choice of the box from this axis on; of a rule, of what it reads. */
-static bool walk(struct reader *r, int at)
+static bool walk_box(struct reader *r, int at)
 {
 	bool good = true;
 
@@ -183,7 +183,7 @@ static bool walk(struct reader *r, int at)
 			continue;
 		set(r, at, i);
 		if (r->row || r->serves || !is_name(r, at))
-			good = walk(r, at + 1);
+			good = walk_box(r, at + 1);
 		if (r->row && !rules_reads(r->row, r->axis[at].knob->key))
 			break;
 	}
@@ -240,7 +240,7 @@ static bool close_box(struct reader *r)
 			 ? words_number(&r->words)
 			 : INFINITY;
 	r->score = r->bytes = INFINITY;
-	if (!walk(r, 0))
+	if (!walk_box(r, 0))
 		return fail(r, r->row ? "a plan in the box does not break the rule"
 				      : "a plan in the box is better than the answer");
 	least = r->closing == BY_MEMORY ? r->bytes : r->score;
@@ -372,7 +372,7 @@ static void place_rules(struct reader *r, const struct scenario *best)
 				      : -1;
 }
 
-static bool check(struct reader *r, const struct scenario *best)
+static bool check_boxes(struct reader *r, const struct scenario *best)
 {
 	bool whole;
 
@@ -408,7 +408,7 @@ bool certificate_verify(const struct scenario *scenario, const char *text,
 	r->serves = scenario->plan.mode == MODE_INFERENCE;
 	r->last = r->serves ? INSIDE : TRAIN_ROLES;
 	train_least_begin(&r->least, &r->trial);
-	out->good = check(r, scenario);
+	out->good = check_boxes(r, scenario);
 	for (; text < r->words.at; text++)
 		out->line += *text == '\n' && text + 1 < r->words.at;
 	free(r);

@@ -9,8 +9,8 @@
 #include "engine/rules/legality.h"
 #include "engine/train/train.h"
 
-static void fill(const struct scenario *scenario, struct estimate *scratch,
-		 const struct metric *metric, struct whatif_value *out)
+static void fill_value(const struct scenario *scenario, struct estimate *scratch,
+		       const struct metric *metric, struct whatif_value *out)
 {
 	out->legal = out->fits = false;
 	out->tokens_per_second_per_gpu = 0;
@@ -76,7 +76,7 @@ static void fill_strip(const struct scenario *scenario, const struct knob *knob,
 		if (known)
 			continue;
 		if (knob_set(&turned, knob, values[i]))
-			fill(&turned, scratch, out->metric, &out->item[i]);
+			fill_value(&turned, scratch, out->metric, &out->item[i]);
 		else
 			out->item[i].legal = out->item[i].fits = false;
 	}
