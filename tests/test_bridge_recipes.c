@@ -161,10 +161,39 @@ static void types_are_torchs(void **state)
 	assert_true(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
 }
 
+#define MOMENTS(first, second)                                                  \
+	"import torch\ncfg.model.num_layers = 4\ncfg.model.hidden_size = 512\n" \
+	"cfg.model.num_attention_heads = 8\n"                                   \
+	"cfg.optimizer.use_precision_aware_optimizer = True\n"                  \
+	"cfg.optimizer.exp_avg_dtype = torch." first "\n"                       \
+	"cfg.optimizer.exp_avg_sq_dtype = torch." second "\n"
+
+/* Those of fp16 are as wide as those of bf16; one alone that is narrow is told. */
+static void moments_are_as_wide_as_they_say(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", MOMENTS("float16", "float16"), &s);
+	expect(&s, "optimizer", "adamw-bf16");
+	assert_true(noted(IMPORT_APPROXIMATE, "exp-avg-dtype"));
+	assert_false(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
+	read_good("megatron", MOMENTS("uint8", "uint8"), &s);
+	expect(&s, "optimizer", "adamw-8bit");
+	assert_false(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
+	read_good("megatron", MOMENTS("float32", "bfloat16"), &s);
+	expect(&s, "optimizer", "adamw");
+	assert_true(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
+	read_good("megatron", MOMENTS("float32", "float32"), &s);
+	expect(&s, "optimizer", "adamw");
+	assert_false(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(types_are_torchs),
+		cmocka_unit_test(moments_are_as_wide_as_they_say),
 		cmocka_unit_test(a_recipe_is_read),
 		cmocka_unit_test(finetuning_has_adapters),
 		cmocka_unit_test(a_recipe_starts_from_another),

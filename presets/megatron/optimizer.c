@@ -7,13 +7,32 @@
 #include "presets/megatron/parts.h"
 #include "presets/megatron/take.h"
 
-/* Megatron holds either moment in a type of its own. */
+/* Megatron holds either moment in a type of its own, fp32 if none is said. */
 static bool has_equal_moments(struct flag_reader *r)
 {
 	const struct argument *first = flag_find(r, "exp-avg-dtype");
 	const struct argument *second = flag_find(r, "exp-avg-sq-dtype");
 
-	return first && second && strcmp(first->value, second->value) == 0;
+	return strcmp(first ? first->value : "fp32", second ? second->value : "fp32") ==
+	       0;
+}
+
+/* Moments of fp16 take the bytes of those of bf16, and a scale for each tensor beside
+ * them (Transformer Engine, pytorch/optimizers/fused_adam.py). */
+static const char *adam_of(struct flag_reader *r)
+{
+	if (!flag_is_set(r, "use-precision-aware-optimizer"))
+		return "adamw";
+	if (flag_says(r, "exp-avg-dtype", "fp16"))
+		import_note(r->report, IMPORT_APPROXIMATE, "exp-avg-dtype",
+			    "moments in fp16 are counted as those in bf16");
+	if (flag_says(r, "exp-avg-dtype", "bf16") ||
+	    flag_says(r, "exp-avg-dtype", "fp16"))
+		return "adamw-bf16";
+	return flag_says(r, "exp-avg-dtype", "fp8") ||
+			       flag_says(r, "exp-avg-dtype", "uint8")
+		       ? "adamw-8bit"
+		       : "adamw";
 }
 
 /* Transformer Engine keeps of a master weight in fp32 the bits that the weight lacks,
@@ -34,20 +53,12 @@ bool megatron_read_optimizer(struct flag_reader *r)
 {
 	const struct argument *kind = flag_find(r, "optimizer");
 	const struct argument *share = flag_find(r, "optimizer-offload-fraction");
-	const char *name = "adamw";
+	const char *name = kind && strstr(kind->value, "muon")       ? "muon"
+			   : kind && strcmp(kind->value, "sgd") == 0 ? "sgd"
+								     : adam_of(r);
 
-	if (kind && strstr(kind->value, "muon"))
-		name = "muon";
-	else if (kind && strcmp(kind->value, "sgd") == 0)
-		name = "sgd";
-	else if (flag_is_set(r, "use-precision-aware-optimizer") &&
-		 flag_says(r, "exp-avg-dtype", "bf16"))
-		name = "adamw-bf16";
-	else if (flag_is_set(r, "use-precision-aware-optimizer") &&
-		 (flag_says(r, "exp-avg-dtype", "fp8") ||
-		  flag_says(r, "exp-avg-dtype", "uint8")))
-		name = "adamw-8bit";
-	if (strncmp(name, "adamw-", 6) == 0 && !has_equal_moments(r))
+	if (strncmp(name, "adamw", 5) == 0 &&
+	    flag_is_set(r, "use-precision-aware-optimizer") && !has_equal_moments(r))
 		import_note(r->report, IMPORT_APPROXIMATE, "exp-avg-sq-dtype",
 			    "the second moment is counted as wide as the first");
 	if (kind && name[0] == 'a' && strcmp(kind->value, "adam") != 0)
