@@ -545,8 +545,17 @@ static void test_groups_part_the_ranks(void **state)
 		}
 }
 
+static void check_half(const struct stage_memory *m)
+{
+	double back = m->activations_bytes - m->host_activations_bytes;
+
+	assert_true(back > 0);
+	assert_true(back < m->host_activations_bytes / m->in_flight);
+}
+
 /* What DualPipe keeps twice, a micro-batch still runs through once: on the host lie as
- * many of its activations as on the accelerator. */
+ * many of its activations as on the accelerator, where the layer that runs backward is
+ * whole beside them. */
 static void test_the_host_gets_the_other_half(void **state)
 {
 	static const char *const schedules[] = { "schedule=1f1b", "schedule=dualpipe" };
@@ -562,8 +571,7 @@ static void test_the_host_gets_the_other_half(void **state)
 		train_estimate(&s, &one);
 		assert_true(one.legal);
 		for (int k = 0; k < one.stages; k++)
-			assert_close(one.stage[k].host_activations_bytes,
-				     one.stage[k].activations_bytes, 1e-9);
+			check_half(&one.stage[k]);
 	}
 }
 

@@ -48,6 +48,7 @@ VALUE(sent, cost_of(a)->host_bytes)
 VALUE(named, cost_of(a)->sent_bytes)
 VALUE(whole, cost_of(a)->whole_bytes)
 VALUE(gemm, cost_of(a)->gemm_bytes)
+VALUE(again, layer_again_bytes(cost_of(a)))
 VALUE(narrow, cost_of(a)->narrow)
 VALUE(again_flops, cost_of(a)->again_flops)
 VALUE(all, cost_of(a)->dense + cost_of(a)->expert)
@@ -307,6 +308,15 @@ static void gemm_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "e", "experts of it", "%s.groups", key);
 }
 
+static void again_terms(const struct asked *a, struct explanation *out)
+{
+	char name[32];
+	const char *part = explain_part(a, name);
+
+	explain_from(a, out, "W", "all its tensors", "%s.whole_bytes", part);
+	explain_from(a, out, "S", "that it keeps", "%s.saved_bytes", part);
+}
+
 static const char hosts[] = "Operators and launches that no captured graph replays; "
 			    "the ends have few.";
 static const char graph[] = "The operators of the graph, one rank and micro-batch.";
@@ -369,6 +379,10 @@ const struct explain_node explain_layer[] = {
 	     named_terms, NULL, "Those of offload_modules, or of remat_policy."),
 	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, add_whole,
 	     NULL, graph),
+	NODE("again_bytes", "Tensors that come back", FORM_BYTES, again, again_terms,
+	     "max(0, W - S)",
+	     "A layer that runs backward holds all its tensors: those that it does not "
+	     "keep are computed again, or come from the host."),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, gemm_terms,
 	     NULL, graph),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,

@@ -177,7 +177,6 @@ VALUE(trained_expert, sum_of(a)->expert_trainable)
 VALUE(trained_layers, sum_of(a)->trained_layers)
 VALUE(saved, sum_of(a)->saved_bytes)
 VALUE(sent, sum_of(a)->host_bytes)
-VALUE(whole, sum_of(a)->whole_bytes)
 VALUE(gemm, sum_of(a)->gemm_bytes)
 VALUE(narrow, sum_of(a)->narrow)
 VALUE(largest_dense, sum_of(a)->largest_dense)
@@ -192,7 +191,7 @@ PARTS(add_trained_layers, "trained_share")
 PARTS(add_narrow, "narrow_weights")
 PARTS(add_saved, "saved_bytes")
 PARTS(add_sent, "sent_bytes")
-LARGEST(most_whole, "whole_bytes")
+LARGEST(most_again, "again_bytes")
 LARGEST(most_gemm, "gemm_bytes")
 LARGEST(most_dense, "dense_parameters")
 LARGEST(most_layer, "parameters")
@@ -204,14 +203,10 @@ VALUE(sent_of_one, sum_of(a)->host_bytes / mesh_copies(a->scenario))
 
 static void again_terms(const struct asked *a, struct explanation *out)
 {
-	if (!step_runs_again(a->scenario) || sum_of(a)->layers <= 0) {
+	if (step_again(a->scenario, sum_of(a)))
+		most_again(a, out);
+	else
 		explain_say(out, "0");
-		return;
-	}
-	explain_say(out, "max(0, whole - kept / L)");
-	own(a, out, "whole", "all tensors of the largest layer", "whole_bytes");
-	own(a, out, "kept", "by all layers of the stage", "saved_bytes");
-	own(a, out, "L", "layers of the stage", "layers");
 }
 
 #define HOLDING_OF(name, field)                     \
@@ -309,8 +304,6 @@ const struct explain_node explain_stage[] = {
 	     add_saved, NULL, sums),
 	NODE("all_sent_bytes", "The same that goes to the host", FORM_BYTES, sent,
 	     add_sent, NULL, sums),
-	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, most_whole,
-	     NULL, largest),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, most_gemm,
 	     NULL, largest),
 	NODE("largest_dense", "The largest layer without experts", FORM_COUNT,

@@ -91,7 +91,7 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->narrow += count * cost->narrow;
 	out->saved_bytes += count * cost->saved_bytes;
 	out->host_bytes += count * cost->host_bytes;
-	out->whole_bytes = larger(out->whole_bytes, cost->whole_bytes);
+	out->again_bytes = larger(out->again_bytes, layer_again_bytes(cost));
 	out->gemm_bytes = larger(out->gemm_bytes, cost->gemm_bytes);
 	out->largest_dense = larger(out->largest_dense, cost->dense);
 	out->largest_layer = larger(out->largest_layer, cost->dense + cost->expert);

@@ -61,13 +61,11 @@ bool step_runs_again(const struct scenario *scenario)
 	       (plan->mlp_tiles > 1 && model_has_dense_mlp(&scenario->model));
 }
 
-/* The layer that runs backward holds all its tensors again. */
-static double layer_at_work(const struct scenario *scenario,
-			    const struct stage_sum *sum)
+/* The layer that runs backward holds all its tensors again: those that are computed
+ * anew, and those that come back from the host. */
+bool step_again(const struct scenario *scenario, const struct stage_sum *sum)
 {
-	if (!step_runs_again(scenario) || sum->layers <= 0)
-		return 0;
-	return larger(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
+	return sum->layers > 0 && (step_runs_again(scenario) || sum->host_bytes > 0);
 }
 
 /* Weights that ZeRO 3 has gathered: of the layer at work and those ahead of it, or,
@@ -109,7 +107,7 @@ void holding_begin(const struct step *step, struct holding *out)
 void holding_enter(struct holding *h, const struct stage_sum *sum)
 {
 	h->sum = sum;
-	h->again = layer_at_work(h->step->scenario, sum);
+	h->again = step_again(h->step->scenario, sum) ? sum->again_bytes : 0;
 	h->gathered = h->gathered_trained = 0;
 	if (h->plan->zero == 3)
 		gather(h, sum);

@@ -56,6 +56,12 @@ struct layer_cost {
 	double wait_forward;
 };
 
+/* What a layer holds while it runs backward, and does not keep until then. */
+static inline double layer_again_bytes(const struct layer_cost *cost)
+{
+	return larger(0, cost->whole_bytes - cost->saved_bytes);
+}
+
 /* Of parts of the model, as layers that are recomputed whole and not, those that were
  * costed already: with another number of layers to recompute they are the same. */
 enum { MAX_PARTS = MAX_LAYER_KINDS + 3 };
@@ -70,7 +76,8 @@ struct part_costs {
 struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable, narrow;
 	double trained_layers; /* frozen ones count by their adapters' weight */
-	double saved_bytes, host_bytes, whole_bytes, gemm_bytes;
+	double saved_bytes, host_bytes, gemm_bytes;
+	double again_bytes; /* of all tensors of a layer those not kept, at most */
 	/* elements of one layer or end, for gathered shards: its dense weights, and
 	 * with experts */
 	double largest_dense, largest_layer;
@@ -211,9 +218,11 @@ struct sync_part {
 };
 void step_sync_parts(const struct step *step, int stage,
 		     struct sync_part part[SYNC_SLOTS]);
-/* Seconds behind the pipeline of the stage that ends last. */
 /* Whether something of a layer is computed again in the backward. */
 bool step_runs_again(const struct scenario *scenario);
+/* Whether the layer at work on a stage holds more than it keeps. */
+bool step_again(const struct scenario *scenario, const struct stage_sum *sum);
+/* Seconds behind the pipeline of the stage that ends last. */
 double step_ends(const struct step *step);
 void step_memory(const struct step *step, struct estimate *out);
 /* Bytes of the fullest stage alone. */
