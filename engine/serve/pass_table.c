@@ -100,19 +100,45 @@ static double entry_tokens(int i)
 	return fmax(1, entry_value(&tokens_axis, i));
 }
 
+/* Between which two entries so many tokens lie, those that most passes have among them.
+ */
+struct tokens_near {
+	int at[2];
+	double tokens[2];
+	double beyond; /* share of the way to the second */
+};
+
+static struct tokens_near tokens_near(const struct pass_table *t, double tokens)
+{
+	int at = find(&tokens_axis, tokens).at;
+	struct tokens_near n = { { at, at + 1 },
+				 { entry_tokens(at), entry_tokens(at + 1) },
+				 0 };
+
+	for (int i = 0; i < USUAL_TOKENS; i++) {
+		int end = t->usual[i] >= tokens;
+
+		if (t->usual[i] <= n.tokens[0] || t->usual[i] >= n.tokens[1])
+			continue;
+		n.at[end] = TOKEN_ENTRIES + i;
+		n.tokens[end] = t->usual[i];
+	}
+	n.beyond = (tokens - n.tokens[0]) / (n.tokens[1] - n.tokens[0]);
+	return n;
+}
+
 static struct timing prompts_of(const struct pass_table *t, const struct work *work,
-				struct timing table[TOKEN_ENTRIES][CONTEXT_ENTRIES],
+				struct timing table[TOKEN_ROWS][CONTEXT_ENTRIES],
 				const struct queue_pass *p)
 {
-	struct place k = find(&tokens_axis, p->prompt_tokens);
+	struct tokens_near k = tokens_near(t, p->prompt_tokens);
 	struct place c = find(&context_axis, p->prompt_context);
 	struct timing row[2];
 
 	for (int i = 0; i < 2; i++) {
-		double n = entry_tokens(k.at + i);
-		struct timing *e = &table[k.at + i][c.at];
+		struct timing *e = &table[k.at[i]][c.at];
 		struct queue_pass near = {
-			.prompt_tokens = n,
+			.prompt_tokens = k.tokens[i],
 			.prompt_context = entry_value(&context_axis, c.at),
 		};
 		struct queue_pass far = near;
@@ -148,19 +174,18 @@ static struct timing prompts_abreast(struct pass_table *t, const struct queue_pa
 
 static struct timing mixed_at(struct pass_table *t, double n, double tokens)
 {
-	struct place r = find(&requests_axis, n), k = find(&tokens_axis, tokens);
+	struct place r = find(&requests_axis, n);
+	struct tokens_near k = tokens_near(t, tokens);
 	struct timing row[2];
 
 	for (int i = 0; i < 2; i++) {
 		double requests = entry_value(&requests_axis, r.at + i);
-		struct timing *e = &t->mixed[r.at + i][k.at];
-		double low = entry_tokens(k.at);
-		double high = entry_tokens(k.at + 1);
+		struct timing *e = t->mixed[r.at + i];
 
-		row[i] = between(ask(t, &e[0], requests, t->mean_context, low,
-				     t->mean_prompt_context),
-				 ask(t, &e[1], requests, t->mean_context, high,
-				     t->mean_prompt_context),
+		row[i] = between(ask(t, &e[k.at[0]], requests, t->mean_context,
+				     k.tokens[0], t->mean_prompt_context),
+				 ask(t, &e[k.at[1]], requests, t->mean_context,
+				     k.tokens[1], t->mean_prompt_context),
 				 k.beyond);
 	}
 	return between(row[0], row[1], r.beyond);
@@ -197,12 +222,24 @@ static struct queue_pass micro_batch(const struct pass_table *t,
 	return one;
 }
 
+/* What a prompt that is dealt out to more micro-batches than one still takes when the
+ * round is over: each begins a stage behind the one before, and goes through all. */
+static double behind_round(const struct pass_table *t, const struct queue_pass *p,
+			   double carrying, struct timing with, double round)
+{
+	double chunks = carrying / fmax(1, p->prompts);
+
+	if (t->server->context.shape.pp <= 1)
+		return 0;
+	return fmax(0, (fmax(1, chunks) - 1) * with.stage + with.pass - round);
+}
+
 /* Prompts run alone, before others decode: of a pipeline other micro-batches do
  * meanwhile, which is time that they don't need behind it. */
 static struct queue_seconds prompts_alone(struct pass_table *t,
 					  const struct queue_pass *p)
 {
-	double carrying, round, busy, lanes = t->server->context.shape.pp;
+	double carrying, round, busy, behind, lanes = t->server->context.shape.pp;
 	struct timing all, alone;
 	struct queue_pass one;
 
@@ -217,19 +254,8 @@ static struct queue_seconds prompts_alone(struct pass_table *t,
 	busy = round - fmax(0, 1 - carrying / lanes) *
 			       work_step(&t->work, t->server, p->aside, alone);
 	busy = fmax(busy, all.stage);
-	return (struct queue_seconds){ busy, fmax(0, round - busy) };
-}
-
-/* What a prompt that is dealt out to more micro-batches than one still takes when the
- * round is over: each begins a stage behind the one before, and goes through all. */
-static double behind_round(const struct pass_table *t, const struct queue_pass *p,
-			   double carrying, struct timing with, double round)
-{
-	double chunks = carrying / fmax(1, p->prompts);
-
-	if (t->server->context.shape.pp <= 1)
-		return 0;
-	return fmax(0, (fmax(1, chunks) - 1) * with.stage + with.pass - round);
+	behind = behind_round(t, p, carrying, all, round);
+	return (struct queue_seconds){ busy, fmax(0, round + behind - busy) };
 }
 
 /* Beside decoding requests: who is in a pass with prompts waits for all of it, who is
@@ -263,6 +289,17 @@ struct queue_seconds pass_table_seconds(void *server, const struct queue_pass *p
 	return (struct queue_seconds){ all.busy * t->scale, all.trail * t->scale };
 }
 
+/* Tokens of a mean prompt's passes, most of which fill the budget: what few others have
+ * is priced between entries, and steps of a kernel or a collective are not seen there.
+ */
+static void set_usual(struct pass_table *t)
+{
+	double budget = t->server->budget_tokens, rest = fmod(t->work.prompt, budget);
+
+	t->usual[0] = budget;
+	t->usual[1] = rest > 0 ? rest : budget;
+}
+
 void pass_table_open(struct pass_table *t, const struct server *server)
 {
 	const struct scenario *s = server->context.scenario;
@@ -272,13 +309,14 @@ void pass_table_open(struct pass_table *t, const struct server *server)
 	t->scale = s->cluster.scale;
 	t->mean_context = server_mean_context(s);
 	t->mean_prompt_context = t->work.cached + t->work.prompt / 2;
+	set_usual(t);
 	for (int i = 0; i < REQUEST_ENTRIES; i++) {
 		for (int k = 0; k < CONTEXT_ENTRIES; k++)
 			t->decode[i][k].pass = 0;
-		for (int k = 0; k < TOKEN_ENTRIES; k++)
+		for (int k = 0; k < TOKEN_ROWS; k++)
 			t->mixed[i][k].pass = 0;
 	}
-	for (int i = 0; i < TOKEN_ENTRIES; i++)
+	for (int i = 0; i < TOKEN_ROWS; i++)
 		for (int k = 0; k < CONTEXT_ENTRIES; k++)
 			t->prompt[i][k].pass = 0;
 }

@@ -8,18 +8,21 @@
 #include "engine/serve/work.h"
 
 enum { REQUEST_ENTRIES = 40, CONTEXT_ENTRIES = 20, TOKEN_ENTRIES = 44 };
+/* Behind them, lengths that most passes have. */
+enum { USUAL_TOKENS = 2, TOKEN_ROWS = TOKEN_ENTRIES + USUAL_TOKENS };
 
 struct pass_table {
 	struct work work;
 	const struct server *server;
 	double scale, mean_context, mean_prompt_context;
+	double usual[USUAL_TOKENS]; /* tokens of prompts */
 	/* seconds; pass 0 = not asked for yet */
 	struct timing decode[REQUEST_ENTRIES][CONTEXT_ENTRIES];
-	struct timing prompt[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+	struct timing prompt[TOKEN_ROWS][CONTEXT_ENTRIES];
 	/* who decodes never waits for idle copies, a pool of prompts decodes nothing */
 	union {
-		struct timing mixed[REQUEST_ENTRIES][TOKEN_ENTRIES];
-		struct timing alone[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+		struct timing mixed[REQUEST_ENTRIES][TOKEN_ROWS];
+		struct timing alone[TOKEN_ROWS][CONTEXT_ENTRIES];
 	};
 };
 
