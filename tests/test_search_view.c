@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/stage.h"
 
@@ -61,6 +62,39 @@ static void test_a_taken_plan_lights_up_what_it_changed(void **state)
 	stage_type(&s, "u");
 	assert_int_equal(count_of("\u2022"), 0);
 	assert_memory_equal(&s.explorer.scenario, &before, sizeof before);
+	stage_close(&s);
+}
+
+/* Where 99 of 100 requests have to keep the goals, the table tells what the slowest of
+ * them wait, which is more than the mean, and no more than the goals. */
+static void test_the_slowest_are_told_where_they_are_asked_for(void **state)
+{
+	const struct planner_found *best;
+	char text[32];
+
+	(void)state;
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 120, 36);
+	s.patient = true;
+	case_set(&s.explorer.scenario, "goal_ttft", "8000");
+	case_set(&s.explorer.scenario, "goal_tpot", "60");
+	case_set(&s.explorer.scenario, "goal_percentile", "p99");
+	stage_type(&s, "s");
+	stage_shows(&s, "proved");
+	assert_true(s.explorer.search->result.found > 0);
+	best = &s.explorer.search->result.top[0];
+	stage_shows(&s, "TPOT P99");
+	stage_shows(&s, "TTFT P99");
+	assert_true(best->slow_ttft_seconds > best->ttft_seconds);
+	assert_true(best->slow_ttft_seconds <= 8);
+	assert_true(best->slow_tpot_seconds > best->step_seconds);
+	assert_true(best->slow_tpot_seconds <= 0.06);
+	form_text(FORM_SECONDS, best->slow_ttft_seconds, text, sizeof text);
+	stage_shows(&s, text);
+	form_text(FORM_SECONDS, best->slow_tpot_seconds, text, sizeof text);
+	stage_shows(&s, text);
+	stage_close(&s);
+	open_search("llama3.1-70b-4-h100-serve", 120, 36);
+	assert_int_equal(count_of("P99"), 0);
 	stage_close(&s);
 }
 
@@ -416,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_front_is_one_search),
 		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),
+		cmocka_unit_test(test_the_slowest_are_told_where_they_are_asked_for),
 		cmocka_unit_test(test_rows_are_sorted),
 		cmocka_unit_test(test_rows_are_filtered),
 		cmocka_unit_test(test_a_filter_is_taken_from_the_knobs_too),

@@ -134,6 +134,22 @@ static void test_the_slowest_percent_is_told(void **state)
 }
 
 /* The rate that a closed loop has leads back to as many requests, nearly. */
+/* Of 681 users a key press has time for three requests each, a third of them in the
+ * burst: their mean is not that of the line above, which is over ten, and is not told
+ * beside it. */
+static void test_no_mean_of_fewer_requests_stands_beside_the_estimate(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 120, 40);
+	stage_shows(&s, "simulated, 3 of each user");
+	stage_lacks(&s, ", mean");
+	stage_type(&s, "/concurrency\n=64\n");
+	stage_shows(&s, ", mean");
+	stage_close(&s);
+}
+
 static void test_a_key_opens_the_loop(void **state)
 {
 	struct stage s;
@@ -347,6 +363,8 @@ int main(void)
 		cmocka_unit_test(test_switching_keeps_what_was_set),
 		cmocka_unit_test(test_the_verdict_tells_the_room),
 		cmocka_unit_test(test_the_slowest_percent_is_told),
+		cmocka_unit_test(
+			test_no_mean_of_fewer_requests_stands_beside_the_estimate),
 		cmocka_unit_test(test_a_key_opens_the_loop),
 		cmocka_unit_test(test_a_server_without_room_has_no_numbers),
 		cmocka_unit_test(test_the_slowest_have_room_at_80_columns),

@@ -108,6 +108,8 @@ struct serving_estimate {
 	double max_concurrency;
 	double goodput;             /* output tokens a second within both goals */
 	double goodput_concurrency; /* requests at which it is reached */
+	/* of one request in a hundred there, where that was simulated; else 0 */
+	double slow_ttft_seconds, slow_tpot_seconds;
 	double kv_bytes, kv_bytes_per_token; /* running requests, on one rank; of one
 						token, whatever ranks repeat */
 	double kv_share_bytes;               /* what the memory share gives a rank */

@@ -209,6 +209,8 @@ static void describe_load(const struct scenario *s, const struct serving_estimat
 	found->step_seconds = e->tpot_seconds;
 	found->ttft_seconds = e->ttft_seconds;
 	found->requests = asked;
+	found->slow_ttft_seconds = e->slow_ttft_seconds;
+	found->slow_tpot_seconds = e->slow_tpot_seconds;
 	if (!within || v->request_rate > 0 ||
 	    !serve_held(s, e->goodput_concurrency, &held))
 		return;

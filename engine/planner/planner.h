@@ -64,6 +64,8 @@ struct planner_found {
 	 * requests: those asked for, or the most that keep the goals where those are
 	 * more */
 	double ttft_seconds, requests;
+	/* of one request in a hundred, where these have to keep the goals; else 0 */
+	double slow_ttft_seconds, slow_tpot_seconds;
 	/* of its good tokens: requests that they are, and what a million costs */
 	double requests_per_second, dollars_per_million_tokens;
 	struct idea idea; /* of training */

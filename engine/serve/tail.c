@@ -11,12 +11,14 @@ enum { MOST_USERS = TAIL_REQUESTS / LEAST_WAVES }; /* of a share */
 enum { HALVINGS = 6 };
 
 /* So many requests of each user of a share, as far as there is room; 0: too few. */
-static int requests_of(const struct scenario *s, double waves)
+static int requests_of(const struct scenario *s, double waves, double *each)
 {
 	const struct serving_plan *v = &s->plan.serving;
 	struct serving_run run;
 	struct server_part part;
+	double requests;
 
+	*each = 0;
 	if (v->request_rate > 0)
 		return TAIL_REQUESTS;
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
@@ -25,7 +27,9 @@ static int requests_of(const struct scenario *s, double waves)
 	run_part(&run, s, MOST_USERS, &part);
 	if (part.users > MOST_USERS)
 		return 0;
-	return (int)(fmin(fmax(waves * part.users, 64), TAIL_REQUESTS) * part.scale);
+	requests = fmin(fmax(waves * part.users, 64), TAIL_REQUESTS);
+	*each = requests / part.users;
+	return (int)(requests * part.scale);
 }
 
 static bool simulate(const struct scenario *s, double waves, bool until_missed,
@@ -33,7 +37,7 @@ static bool simulate(const struct scenario *s, double waves, bool until_missed,
 {
 	double memory[MEMORY / sizeof(double)];
 	struct arena arena = { (unsigned char *)memory, sizeof memory, 0 };
-	struct serve_load load = { .requests = requests_of(s, waves),
+	struct serve_load load = { .requests = requests_of(s, waves, &out->each),
 				   .users = MOST_USERS,
 				   .until_missed = until_missed };
 	const struct serving_plan *v = &s->plan.serving;
@@ -45,6 +49,7 @@ static bool simulate(const struct scenario *s, double waves, bool until_missed,
 	if (needed == 0 || needed > sizeof memory ||
 	    !serve_simulate(s, &load, &arena, &out->result))
 		return false;
+	out->as_many = out->each <= 0 || out->each >= WAVES;
 	out->meets = !out->result.missed &&
 		     (v->goal_ttft_seconds <= 0 ||
 		      out->result.ttft.p99 <= v->goal_ttft_seconds) &&
@@ -130,14 +135,24 @@ double tail_most_requests(const struct serving_run *run, const struct scenario *
 	return fmax(1, copies * (v->goal_ttft_seconds / each + few) / (1 - late));
 }
 
-static bool keeps(const struct scenario *s, double requests)
+/* The most requests that were found to keep the goals, and their 99th percentiles. */
+struct slowest {
+	double requests, ttft, tpot;
+};
+
+static bool keeps(const struct scenario *s, double requests, struct slowest *slowest)
 {
 	struct scenario held = *s;
 	struct serve_tail tail;
 
 	held.plan.serving.request_rate = 0;
 	held.plan.serving.concurrency = (int64_t)requests;
-	return simulate(&held, LEAST_WAVES, true, &tail) && tail.meets;
+	if (!simulate(&held, LEAST_WAVES, true, &tail) || !tail.meets)
+		return false;
+	if (requests >= slowest->requests)
+		*slowest = (struct slowest){ requests, tail.result.ttft.p99,
+					     tail.result.tpot.p99 };
+	return true;
 }
 
 static double output_of(const struct serving_run *run, double requests)
@@ -182,6 +197,7 @@ struct halving {
 	double fewest; /* that are of use */
 	double passed[HALVINGS + 1];
 	int passes;
+	struct slowest slowest;
 };
 
 static bool halving_keeps(struct halving *h, double requests)
@@ -189,7 +205,7 @@ static bool halving_keeps(struct halving *h, double requests)
 	if (requests > h->most)
 		return false;
 	if (requests >= h->fewest)
-		return keeps(h->s, requests);
+		return keeps(h->s, requests, &h->slowest);
 	h->passed[h->passes++] = requests;
 	return true;
 }
@@ -212,10 +228,10 @@ static double halve(struct halving *h, double high)
 	return low;
 }
 
-/* The most requests up to `high` that keep the goals, to some percent; 0: none, or none
- * that gives more than `least`. */
+/* The most requests up to `high` that keep the goals, to some percent, and how slow
+ * their slowest are; 0: none, or none that gives more than `least`. */
 static double most_kept(const struct serving_run *run, const struct scenario *s,
-			double high, double least)
+			double high, double least, struct slowest *slowest)
 {
 	struct halving h = { .s = s, .most = tail_most_requests(run, s) };
 	double found = high;
@@ -230,8 +246,9 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 	if (found < h.fewest)
 		return 0;
 	while (h.passes > 0)
-		if (!keeps(s, h.passed[--h.passes]))
+		if (!keeps(s, h.passed[--h.passes], &h.slowest))
 			return 0;
+	*slowest = h.slowest;
 	return found;
 }
 
@@ -243,29 +260,49 @@ bool serve_tail_decides(const struct scenario *s)
 	       (v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0);
 }
 
+static void tell_slowest(const struct slowest *slowest, struct serving_estimate *out)
+{
+	out->slow_ttft_seconds = slowest->ttft;
+	out->slow_tpot_seconds = slowest->tpot;
+}
+
+/* Of those that come at a rate: all of their output is good, or none. */
+static bool rate_is_kept(const struct scenario *s, struct serving_estimate *out)
+{
+	struct serve_tail tail;
+
+	if (!serve_tail_decides(s))
+		return true;
+	if (!serve_keeps_goals(s, out) || !simulate(s, WAVES, true, &tail) ||
+	    !tail.meets)
+		return false;
+	tell_slowest(&(struct slowest){ 0, tail.result.ttft.p99, tail.result.tpot.p99 },
+		     out);
+	return true;
+}
+
 void serve_tail_goodput(const struct scenario *s, double least,
 			struct serving_estimate *out)
 {
+	struct slowest slowest = { 0, 0, 0 };
 	struct serving_run run;
-	struct serve_tail tail;
 	double most = 0;
 
 	if (out->goodput <= 0 || !run_open(s, &run))
 		return;
 	if (s->plan.serving.request_rate > 0) {
-		if (!serve_tail_decides(s) ||
-		    (serve_keeps_goals(s, out) && simulate(s, WAVES, true, &tail) &&
-		     tail.meets))
+		if (rate_is_kept(s, out))
 			return;
 	} else {
 		run_room(&run);
 		most = floor(fmin(out->goodput_concurrency,
 				  MOST_USERS * run_shares(&run, INFINITY, MOST_USERS)));
-		most = most_kept(&run, s, fmax(1, most), least);
+		most = most_kept(&run, s, fmax(1, most), least, &slowest);
 	}
 	out->goodput = out->goodput_concurrency = 0;
 	if (most <= 0)
 		return;
+	tell_slowest(&slowest, out);
 	out->goodput = output_of(&run, most);
 	out->goodput_concurrency = most;
 }

@@ -13,6 +13,10 @@ enum { TAIL_REQUESTS = 2048 };
 struct serve_tail {
 	struct queue_result result;
 	bool meets; /* the 99th percentiles keep both goals */
+	/* Requests of each user, 0 at a rate. Their first are a burst, so that fewer
+	 * than the estimate's wait longer in the mean: whether it is over as many. */
+	double each;
+	bool as_many;
 };
 
 /* The scenario's load, with seed 0. False where it can't run, or where so many requests

@@ -23,12 +23,18 @@ static const struct table_column serving_columns[COLUMNS] = {
 	{ "trust", 9, false, 5 },    { "limited by", 11, false, 6 },
 };
 
+bool search_tells_slowest(const struct search *search)
+{
+	return search && search->result.found > 0 &&
+	       search->result.top[0].slow_tpot_seconds > 0;
+}
+
 /* Requests and dollars of a server where the names leave room for them between `#`, the
  * numbers of every row and the scrollbar. */
 static void fit_money(struct table_column *column, int width, int name)
 {
-	enum { OTHERS = 3 + 7 + 9 + 6 + 1, GAPS = 4, MONEY = 5 };
-	int room = width - OTHERS - GAPS - name;
+	enum { OTHERS = 3 + 9 + 6 + 1, GAPS = 4, MONEY = 5 };
+	int room = width - column[COLUMN_STEP].width - OTHERS - GAPS - name;
 
 	if (room < MONEY + 1)
 		return;
@@ -51,6 +57,11 @@ void search_fit_columns(const struct explorer *explorer,
 	int usual = serves && name < 26 ? (name > 16 ? name : 16) : 26;
 
 	memcpy(column, serves ? serving_columns : columns, sizeof columns);
+	if (serves && search_tells_slowest(explorer->search)) {
+		column[COLUMN_STEP].title = "TPOT P99";
+		column[COLUMN_BUBBLE].title = "TTFT P99";
+		column[COLUMN_STEP].width = column[COLUMN_BUBBLE].width = 8;
+	}
 	if (!serves || width > 78)
 		column[COLUMN_PLAN].width = width > 110 ? 34 : usual;
 	if (serves && width < 60 && name > 0)

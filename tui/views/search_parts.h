@@ -36,6 +36,8 @@ enum column {
 	COLUMN_LIMIT,
 	COLUMNS
 };
+/* Whether times are those of one request in a hundred, as the goals are. */
+bool search_tells_slowest(const struct search *search);
 void search_fit_columns(const struct explorer *explorer,
 			struct table_column column[COLUMNS], int width, int name);
 /* The columns that the longest name takes. */

@@ -86,9 +86,10 @@ static void pass_bar(struct page *p)
 		     bound);
 }
 
-/* "TTFT 2.31 s, mean 860 ms", in the colour of its goal. */
+/* "TTFT 2.31 s, mean 860 ms", in the colour of its goal. The mean of fewer requests
+ * than the line above is over would be another one. */
 static int draw_percentile(struct page *p, int x, const char *label,
-			   const struct queue_times *times, double goal)
+			   const struct queue_times *times, bool mean, double goal)
 {
 	bool late = goal > 0 && times->p99 > goal;
 	enum role role = late ? ROLE_BAD : goal > 0 ? ROLE_GOOD : ROLE_VALUE;
@@ -100,8 +101,9 @@ static int draw_percentile(struct page *p, int x, const char *label,
 	used += canvas_format(p->canvas, x + used, p->y, end - x - used, role, "%s%s",
 			      text, late ? " late" : "");
 	form_text(FORM_SECONDS, times->mean, text, sizeof text);
-	used += canvas_format(p->canvas, x + used, p->y, end - x - used, ROLE_QUIET,
-			      ", mean %s", text);
+	if (mean)
+		used += canvas_format(p->canvas, x + used, p->y, end - x - used,
+				      ROLE_QUIET, ", mean %s", text);
 	return used + 2;
 }
 
@@ -135,6 +137,19 @@ static void draw_short_tail(struct page *p, int x)
 	}
 }
 
+/* What this line is over: "simulated, 3 of each user". */
+static void draw_simulated(struct page *p, int x, int end, double each)
+{
+	char text[48] = "simulated";
+
+	if (each > 0)
+		snprintf(text, sizeof text, "simulated, %.0f of each user", each);
+	if (x + text_width(text) > end)
+		snprintf(text, sizeof text, "simulated");
+	if (x + text_width(text) <= end)
+		canvas_text(p->canvas, x, p->y, end - x, ROLE_QUIET, text);
+}
+
 /* What one request in a hundred waits, by a short simulation. */
 static void draw_tail(struct page *p)
 {
@@ -142,6 +157,7 @@ static void draw_tail(struct page *p)
 	bool goals = v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
 	int x = p->rect.x, end = p->rect.x + p->rect.width;
 	const struct serve_tail *tail = load_tail(p->explorer);
+	bool mean = tail && tail->as_many;
 	char share[32];
 
 	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "P99") + 6;
@@ -150,16 +166,16 @@ static void draw_tail(struct page *p)
 			    "too many in flight for a key press: eval --simulate");
 		return;
 	}
-	x += draw_percentile(p, x, "TTFT", &tail->result.ttft, v->goal_ttft_seconds);
-	x += draw_percentile(p, x, "TPOT", &tail->result.tpot, v->goal_tpot_seconds);
+	x += draw_percentile(p, x, "TTFT", &tail->result.ttft, mean,
+			     v->goal_ttft_seconds);
+	x += draw_percentile(p, x, "TPOT", &tail->result.tpot, mean,
+			     v->goal_tpot_seconds);
 	form_text(FORM_PERCENT, tail->result.within_goals, share, sizeof share);
 	if (goals)
 		x += canvas_format(p->canvas, x, p->y, end - x, ROLE_QUIET, "%s good",
 				   share) +
 		     2;
-	/* whose mean is not that of the line above */
-	if (x + 9 <= end)
-		canvas_text(p->canvas, x, p->y, end - x, ROLE_QUIET, "simulated");
+	draw_simulated(p, x, end, tail->each);
 	p->y++;
 }
 
