@@ -417,10 +417,10 @@ static void test_reasons_without_room_are_counted(void **state)
 	struct stage s;
 
 	(void)state;
-	stage_open(&s, "deepseek-v3-2048-h800", 80, 24);
+	stage_open(&s, "deepseek-v3-2048-h800", 60, 18);
 	stage_type(&s, "2/tp\n=7\n/pp\n=7\n/ep\n=3\n/schedule\n=zb-v\n");
-	stage_shows(&s, "E16");
-	stage_shows(&s, "  and 1 more\n");
+	stage_shows(&s, "E4");
+	stage_shows(&s, "  and 2 more\n");
 	stage_close(&s);
 }
 

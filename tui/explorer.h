@@ -55,6 +55,8 @@ enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_PRESSES = 48, MAX_ROWS = MAX_KNOBS + 3
 
 /* A place on the screen that can be pointed at: a number by its key in
  * metric_table or explain(), or an offer to mend something. */
+/* The key of the remedy that turns more knobs than one. */
+#define SPOT_WAY "way"
 enum spot_kind { SPOT_NUMBER, SPOT_REMEDY, SPOT_KNOB };
 
 struct spot {
@@ -135,6 +137,7 @@ struct explorer {
 	struct findings advice;
 	/* what the nearest legal values of each problem give */
 	struct whatif_cost mend[MAX_FINDINGS][MAX_NEAREST];
+	struct whatif_way way; /* out, where none of them is legal; turns 0: none */
 	struct whatif strip;
 	struct whatif_kept strip_kept;
 	int strip_knob; /* index in knob_table, -1 = none */

@@ -105,4 +105,25 @@ void whatif_cost(const struct scenario *scenario, const struct knob *knob, doubl
 /* "does not fit, 117 GiB", "932 tok/s per GPU, 58.0 GiB", "breaks another rule". */
 size_t whatif_cost_text(const struct whatif_cost *cost, char *out, size_t size);
 
+/* --- where no single knob mends all (way.c) --- */
+
+enum { MAX_WAY_TURNS = 3 };
+struct whatif_turn {
+	const struct knob *knob;
+	double value;
+};
+/* Knobs that make a plan legal together, in the order in which they are set. */
+struct whatif_way {
+	int turns; /* 0: none was found */
+	struct whatif_turn turn[MAX_WAY_TURNS];
+	struct whatif_cost cost; /* of the plan at its end, which is legal */
+};
+/* The fewest knobs, two or three, whose nearest legal values mend all that is broken,
+ * degrees before what was asked for; of degrees that do not fit a value further away
+ * that does. False: none was found. */
+bool whatif_way(const struct scenario *scenario, struct estimate *scratch,
+		struct whatif_way *out);
+/* Turns all knobs of a way; false where one does not take its value. */
+bool whatif_way_set(const struct whatif_way *way, struct scenario *scenario);
+
 #endif

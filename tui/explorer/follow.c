@@ -61,11 +61,18 @@ static void update_advice(struct explorer *explorer)
 	explorer->advice_done = true;
 }
 
-/* A value that fits is offered before one that is nearer and does not. */
+static int rank(const struct whatif_cost *cost)
+{
+	return cost->legal + cost->fits;
+}
+
+/* A value that fits is offered before one that is nearer and does not, and that one
+ * before one that breaks another rule. */
 static void prefer_fitting(struct finding *finding, struct whatif_cost *cost)
 {
 	for (int k = 1; k < finding->nearest_count; k++)
-		for (int at = k; at > 0 && cost[at].fits && !cost[at - 1].fits; at--) {
+		for (int at = k; at > 0 && rank(&cost[at]) > rank(&cost[at - 1]);
+		     at--) {
 			struct whatif_cost other = cost[at - 1];
 			double value = finding->nearest[at - 1];
 
@@ -98,10 +105,22 @@ static void offer_further(struct explorer *explorer, struct finding *finding,
 	whatif_cost(&explorer->scenario, knob, best.value, explorer->scratch, &cost[0]);
 }
 
+/* Some value of one knob makes the plan legal. */
+static bool is_mended(const struct explorer *explorer)
+{
+	const struct findings *problems = &explorer->estimate.problems;
+
+	for (int i = 0; i < problems->count; i++)
+		if (problems->item[i].nearest_count > 0 && explorer->mend[i][0].legal)
+			return true;
+	return false;
+}
+
 static void weigh_mends(struct explorer *explorer)
 {
 	struct findings *problems = &explorer->estimate.problems;
 
+	explorer->way.turns = 0;
 	for (int i = 0; i < problems->count; i++) {
 		for (int k = 0; k < problems->item[i].nearest_count; k++)
 			whatif_cost(&explorer->scenario,
@@ -111,6 +130,8 @@ static void weigh_mends(struct explorer *explorer)
 		prefer_fitting(&problems->item[i], explorer->mend[i]);
 		offer_further(explorer, &problems->item[i], explorer->mend[i]);
 	}
+	if (!explorer->estimate.legal && !is_mended(explorer))
+		whatif_way(&explorer->scenario, explorer->scratch, &explorer->way);
 }
 
 /* --- what was reckoned before ------------------------------------------------ */

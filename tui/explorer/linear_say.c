@@ -108,17 +108,40 @@ void linear_say_number(struct linear *linear, const struct metric *metric,
 	linear_say(linear, "%s%s%s%s", before, value, unit, spoken);
 }
 
+/* Its nearest values without those that break another rule. */
+static void keep_legal(const struct explorer *explorer, int at, struct finding *out)
+{
+	const struct finding *finding = &explorer->estimate.problems.item[at];
+
+	*out = *finding;
+	out->nearest_count = 0;
+	for (int i = 0; i < finding->nearest_count; i++)
+		if (explorer->mend[at][i].legal)
+			out->nearest[out->nearest_count++] = finding->nearest[i];
+}
+
 void linear_say_problems(struct linear *linear)
 {
-	const struct findings *problems = &linear->explorer->estimate.problems;
+	const struct explorer *explorer = linear->explorer;
+	const struct findings *problems = &explorer->estimate.problems;
+	const struct whatif_way *way = &explorer->way;
 	char text[320], remedy[128];
+	struct finding finding;
 
 	for (int i = 0; i < problems->count; i++) {
 		finding_text(&problems->item[i], text, sizeof text);
 		linear_say(linear, "  %s", text);
-		if (finding_remedy(&problems->item[i], remedy, sizeof remedy) > 0)
+		keep_legal(explorer, i, &finding);
+		if (finding_remedy(&finding, remedy, sizeof remedy) > 0)
 			linear_say(linear, "; try %s", remedy);
 		linear_say(linear, "\n");
+	}
+	for (int i = 0; i < way->turns; i++) {
+		knob_print_value(way->turn[i].knob, way->turn[i].value, remedy,
+				 sizeof remedy);
+		linear_say(linear, "%s%s %s%s", i == 0 ? "  try " : ", ",
+			   way->turn[i].knob->key, remedy,
+			   i + 1 < way->turns ? "" : " together\n");
 	}
 }
 

@@ -339,13 +339,35 @@ static unsigned mend(struct explorer *explorer, const struct spot *spot,
 	return explorer_change(explorer, &to, what);
 }
 
+/* All knobs that mend a plan together. */
+static unsigned go_way(struct explorer *explorer)
+{
+	const struct whatif_way *way = &explorer->way;
+	struct scenario to = explorer->scenario;
+	char value[64], what[160];
+	size_t used = 0;
+
+	if (!whatif_way_set(way, &to))
+		return CHANGED_NOTHING;
+	for (int i = 0; i < way->turns && used < sizeof what; i++) {
+		knob_print(&to, way->turn[i].knob, value, sizeof value);
+		used += (size_t)snprintf(what + used, sizeof what - used, "%s%s to %s",
+					 i > 0 ? ", " : "", way->turn[i].knob->key,
+					 value);
+	}
+	return explorer_change(explorer, &to, what);
+}
+
 static unsigned take(struct explorer *explorer, const struct spot *spot)
 {
 	char key[MAX_KEY];
 
 	snprintf(key, sizeof key, "%.*s", (int)strcspn(spot->key, "#"), spot->key);
 	switch (spot->kind) {
-	case SPOT_REMEDY: return mend(explorer, spot, knob_find(key));
+	case SPOT_REMEDY:
+		return strcmp(spot->key, SPOT_WAY) == 0
+			       ? go_way(explorer)
+			       : mend(explorer, spot, knob_find(key));
 	case SPOT_KNOB:
 		knobs_focus(explorer, knob_find(key));
 		explorer->pane = PANE_KNOBS;

@@ -5,8 +5,8 @@
 #include "tui/view.h"
 
 /* "sets tp 8: 913 tok/s per GPU, 71.5 GiB; 2: does not fit, 241 GiB": what Enter sets,
- * and what else may be typed, with what `costs` of them give; others only if they fit.
- */
+ * and what else may be typed, with what `costs` of them give; others only if they fit,
+ * and none that breaks another rule. */
 static size_t mend_text(const struct finding *finding, const struct whatif_cost *cost,
 			int costs, char *out, size_t size)
 {
@@ -15,7 +15,7 @@ static size_t mend_text(const struct finding *finding, const struct whatif_cost 
 
 	for (int i = 0; i < finding->nearest_count && used < size && cost[i].knob;
 	     i++) {
-		if (i >= costs && !cost[i].fits)
+		if (!cost[i].legal || (i >= costs && !cost[i].fits))
 			continue;
 		knob_print_value(cost[i].knob, cost[i].value, value, sizeof value);
 		whatif_cost_text(&cost[i], text, sizeof text);
@@ -29,30 +29,15 @@ static size_t mend_text(const struct finding *finding, const struct whatif_cost 
 	return used;
 }
 
-/* Some value that another problem offers makes the plan legal. */
-static bool is_mended_elsewhere(const struct explorer *explorer, int at)
-{
-	const struct findings *problems = &explorer->estimate.problems;
-
-	for (int i = 0; i < problems->count; i++)
-		if (i != at && problems->item[i].nearest_count > 0 &&
-		    explorer->mend[i]->legal)
-			return true;
-	return false;
-}
-
-/* Whether a problem tells what would mend it. A value that makes the plan legal mends
- * all of it and stands there once; one that breaks another rule is offered where there
- * is no better way. */
+/* Whether a problem tells what would mend it: a value that makes the plan legal, which
+ * mends all of it and stands there once. */
 static bool offers(const struct explorer *explorer, int at)
 {
 	const struct finding *item = explorer->estimate.problems.item;
 	const struct whatif_cost *cost = explorer->mend[at];
 
-	if (item[at].nearest_count == 0 || !cost->knob)
+	if (item[at].nearest_count == 0 || !cost->knob || !cost->legal)
 		return false;
-	if (!cost->legal)
-		return !is_mended_elsewhere(explorer, at);
 	for (int i = 0; i < at; i++)
 		if (item[i].nearest_count > 0 &&
 		    explorer->mend[i]->knob == cost->knob &&
@@ -129,11 +114,45 @@ static int problem_rows(const struct explorer *explorer, struct canvas *canvas,
 	return rows;
 }
 
+/* Where no single knob mends all of it: those that do together. "Enter sets tp 8, pp 4:
+ * 931 tok/s per GPU, 71.5 GiB"; returns the rows. */
+static int draw_way(const struct explorer *explorer, struct canvas *canvas,
+		    struct rect rect)
+{
+	const struct whatif_way *way = &explorer->way;
+	const char *keys = explorer->pane == PANE_KNOBS ? "Tab Enter" : "Enter";
+	char text[240], value[64], gives[80];
+	int indent = text_width(keys) + 1, rows;
+	size_t used = 0;
+
+	for (int i = 0; i < way->turns && used < sizeof text; i++) {
+		knob_print_value(way->turn[i].knob, way->turn[i].value, value,
+				 sizeof value);
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s",
+					 i == 0 ? "sets " : ", ",
+					 way->turn[i].knob->key, value);
+	}
+	whatif_cost_text(&way->cost, gives, sizeof gives);
+	if (used < sizeof text)
+		snprintf(text + used, sizeof text - used, ": %s", gives);
+	canvas_text(canvas, rect.x, rect.y, indent, ROLE_KEY, keys);
+	rows = widget_prose(canvas,
+			    (struct rect){ rect.x + indent, rect.y, rect.width - indent,
+					   rect.height },
+			    0, way->cost.fits ? ROLE_GOOD : ROLE_WARNING, text);
+	add_spot(explorer, canvas, SPOT_REMEDY,
+		 (struct rect){ rect.x, rect.y, rect.width, rows }, SPOT_WAY, 0);
+	return rows;
+}
+
+/* It stands above the problems: it mends all of them. */
 int draw_problems(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
 	int y = 0, count = explorer->estimate.problems.count;
 
+	if (explorer->way.turns > 0 && rect.height > 1)
+		y = draw_way(explorer, canvas, rect);
 	for (int i = 0; i < count && y < rect.height; i++) {
 		struct rect rest = { rect.x, rect.y + y, rect.width, rect.height - y };
 		bool last = i == count - 1;
