@@ -41,7 +41,7 @@ static void test_explain_stands_beside_any_view(void **state)
 static void test_explain_begins_with_the_number_of_the_view(void **state)
 {
 	static const char *const about[] = { "step_seconds", "total_bytes",
-					     "bubble_ratio", "step_seconds",
+					     "bubble_ratio", "tp.bytes",
 					     "compute_seconds" };
 
 	(void)state;
@@ -62,6 +62,25 @@ static void test_explain_begins_with_the_number_of_the_view(void **state)
 	stage_type(&wide, "\0333");
 	assert_string_equal(wide.explorer.explained, "mfu");
 	stage_close(&wide);
+}
+
+/* Traffic: with the split that sends most, TP or DP; of one
+ * GPU there is none. */
+static void test_explain_of_traffic_is_about_traffic(void **state)
+{
+	static const struct {
+		const char *plan, *about;
+	} of[] = { { "llama3-70b-64-h100", "tp.bytes" },
+		   { "llama3-8b-8-h100", "dp.bytes" },
+		   { "gpt-oss-120b-1-h200-serve", "exposed_seconds" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+		stage_open(&wide, of[i].plan, 200, 60);
+		stage_key(&wide, '4');
+		assert_string_equal(wide.explorer.explained, of[i].about);
+		stage_close(&wide);
+	}
 }
 
 static void test_the_bar_chooses_the_second_view(void **state)
@@ -239,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain_stands_beside_any_view),
 		cmocka_unit_test(test_explain_begins_with_the_number_of_the_view),
+		cmocka_unit_test(test_explain_of_traffic_is_about_traffic),
 		cmocka_unit_test(test_the_bar_chooses_the_second_view),
 		cmocka_unit_test(test_explain_follows_the_cursor),
 		cmocka_unit_test(test_enter_moves_into_explain_and_esc_back),

@@ -119,6 +119,8 @@ unsigned timeline_act(struct explorer *explorer, struct action action);
 void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect);
 unsigned traffic_act(struct explorer *explorer, struct action action);
+/* The number that Explain begins with there. */
+const char *traffic_about(const struct explorer *explorer);
 void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);
 unsigned graph_act(struct explorer *explorer, struct action action);

@@ -180,7 +180,8 @@ void beside_begin(struct explorer *explorer)
 	if (explorer->asked || view == explorer->explained_of ||
 	    !view_table[view].about)
 		return;
-	explorer_point_out(explorer, view_table[view].about);
+	explorer_point_out(explorer, view == VIEW_TRAFFIC ? traffic_about(explorer)
+							  : view_table[view].about);
 	explorer->explained_of = view;
 	explorer->asked = false;
 }

@@ -32,7 +32,7 @@ const struct view view_table[VIEW_COUNT] = {
 			    "on the same axis. Of a server: what fills a pass of "
 			    "decoding requests, one that carries prompts too, "
 			    "and one over a prompt; up and down light an operator." },
-	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, "step_seconds", traffic_draw,
+	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, "exposed_seconds", traffic_draw,
 			   traffic_act,
 			   "Every collective of a step, or of a server's decode pass: "
 			   "its group, the slowest link it "

@@ -135,6 +135,21 @@ static int table_height(const struct explorer *explorer)
 }
 
 /* The key of the bars with what is exposed, each whole or not at all. */
+/* The bytes of the split that sends most; without any traffic, what is exposed. */
+const char *traffic_about(const struct explorer *explorer)
+{
+	const struct dimension_cost *cost = explorer->estimate.cost;
+	int most = 0;
+	char key[32];
+
+	for (int d = 1; d < DIM_COUNT; d++)
+		if (cost[d].bytes > cost[most].bytes)
+			most = d;
+	snprintf(key, sizeof key, "%s.bytes", dimension_key((enum dimension)most));
+	return cost[most].bytes > 0 && metric_find(key) ? metric_find(key)->key
+							: "exposed_seconds";
+}
+
 static void draw_exposed(const struct explorer *explorer, struct canvas *canvas,
 			 struct rect line)
 {
