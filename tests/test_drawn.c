@@ -56,6 +56,53 @@ static void test_every_operator_is_a_box(void **state)
 	}
 }
 
+/* The members that a ring names are those that share the group: with DualPipe half of
+ * them are in the stage that holds the same weights. */
+static void check_members(const struct layout *layout, enum dimension d, int64_t rank)
+{
+	const struct group *group = topology_group(&layout->mesh, d);
+	int64_t last = -1;
+
+	assert_int_equal(topology_member(layout, group, rank,
+					 topology_place(layout, group, rank)),
+			 rank);
+	for (int64_t n = 0; n < group->ranks; n++) {
+		int64_t member = topology_member(layout, group, rank, n);
+
+		assert_true(member > last && member < layout->mesh.world);
+		assert_true(mesh_shares_group(&layout->mesh, d, rank, member));
+		assert_int_equal(topology_place(layout, group, member), n);
+		last = member;
+	}
+}
+
+static void test_rings_name_the_ranks_that_are_lit(void **state)
+{
+	static const char *const plans[] = { "llama3-70b-64-h100",
+					     "deepseek-v3-2048-h800" };
+	static const enum dimension drawn[] = { DIM_TP, DIM_EP, DIM_PP, DIM_DP };
+	static struct layout layout;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+		struct stage s;
+
+		stage_open(&s, plans[i], 120, 36);
+		mesh_build(&s.explorer.scenario, &layout.mesh);
+		for (size_t k = 0; k < sizeof drawn / sizeof drawn[0]; k++)
+			for (int64_t rank = 0; rank < layout.mesh.world; rank += 13)
+				if (topology_in_use(&layout.mesh, drawn[k]))
+					check_members(&layout, drawn[k], rank);
+		stage_close(&s);
+	}
+	struct stage s;
+	stage_open(&s, "deepseek-v3-2048-h800", 120, 36);
+	stage_type(&s, "6");
+	stage_shows(&s, "2 x 128 ranks, 8 per node");
+	stage_shows(&s, " more 2047-+");
+	stage_close(&s);
+}
+
 static void test_experts_take_two_ways(void **state)
 {
 	struct stage s;
@@ -252,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_operator_is_a_box),
+		cmocka_unit_test(test_rings_name_the_ranks_that_are_lit),
 		cmocka_unit_test(test_experts_take_two_ways),
 		cmocka_unit_test(test_recomputation_is_seen),
 		cmocka_unit_test(test_boxes_are_clicked),

@@ -60,17 +60,49 @@ int64_t topology_local(const struct layout *layout, int64_t rank)
 	return rank - base_of(layout, rank);
 }
 
+bool topology_is_mirrored(const struct layout *layout, const struct group *group)
+{
+	return layout->mesh.copies == 2 && group == &layout->mesh.dense_group;
+}
+
+/* The stage that holds the same weights lies so many ranks further on. */
+static int64_t to_mirror(const struct layout *layout, int64_t rank)
+{
+	struct coordinates at;
+
+	mesh_coordinates(&layout->mesh, topology_local(layout, rank), &at);
+	return (layout->mesh.pp - 1 - 2 * at.pp) * layout->mesh.pp_group.stride;
+}
+
+/* Members of a group in one stage. */
+static int64_t members(const struct layout *layout, const struct group *group)
+{
+	int64_t all = at_least_one(group->ranks);
+
+	return topology_is_mirrored(layout, group) ? at_least_one(all / 2) : all;
+}
+
 int64_t topology_place(const struct layout *layout, const struct group *group,
 		       int64_t rank)
 {
-	return topology_local(layout, rank) / at_least_one(group->stride) %
-	       at_least_one(group->ranks);
+	int64_t count = members(layout, group);
+	int64_t place =
+		topology_local(layout, rank) / at_least_one(group->stride) % count;
+	bool second =
+		topology_is_mirrored(layout, group) && to_mirror(layout, rank) < 0;
+
+	return second ? count + place : place;
 }
 
 int64_t topology_member(const struct layout *layout, const struct group *group,
 			int64_t rank, int64_t n)
 {
-	return rank + (n - topology_place(layout, group, rank)) * group->stride;
+	int64_t count = members(layout, group);
+	int64_t place = topology_place(layout, group, rank);
+
+	if (topology_is_mirrored(layout, group) && (n >= count) != (place >= count))
+		rank += to_mirror(layout, rank);
+	return rank + (n % count - place % count) * group->stride;
 }
 
 bool topology_in_use(const struct mesh *mesh, enum dimension dimension)

@@ -44,6 +44,8 @@ int64_t topology_member(const struct layout *layout, const struct group *group,
 			int64_t rank, int64_t n);
 int64_t topology_place(const struct layout *layout, const struct group *group,
 		       int64_t rank);
+/* Half of the members are in the stage that holds the same weights (DualPipe). */
+bool topology_is_mirrored(const struct layout *layout, const struct group *group);
 
 /* --- views/topology_map.c --- */
 

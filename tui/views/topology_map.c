@@ -325,13 +325,16 @@ static void group_text(const struct explorer *explorer, const struct layout *lay
 {
 	const struct group *g = topology_group(&layout->mesh, d);
 	const struct link *link = explorer->scenario.cluster.link;
+	bool mirrored = topology_is_mirrored(layout, g);
 	char name[12] = " ", where[48];
 
 	if (!narrow)
 		snprintf(name, sizeof name, " %-8s", dimension_name(d));
 	place_text(layout, g, narrow, where, sizeof where);
-	snprintf(out, size, "%s%s %lld%s%s: %s", dimension_label(d), name,
-		 (long long)g->ranks,
+	/* the two stages that hold the same weights reduce their gradients together */
+	snprintf(out, size, "%s%s %s%lld%s%s: %s", dimension_label(d), name,
+		 mirrored ? "2 x " : "",
+		 (long long)(mirrored ? g->ranks / 2 : g->ranks),
 		 narrow          ? ""
 		 : g->ranks == 1 ? " rank"
 				 : " ranks",
