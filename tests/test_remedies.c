@@ -97,6 +97,25 @@ static void test_knobs_mend_a_plan_together(void **state)
 	stage_close(&s);
 }
 
+/* Below the reasons stands what the last plan had, without the legend of a bar that
+ * they cover. */
+static void test_no_legend_is_left_without_its_bar(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	s.canvas.colour = true;
+	s.canvas.glyphs = GLYPHS_FULL;
+	stage_type(&s, "k");
+	stage_shows(&s, "\u2588 optimizer");
+	stage_type(&s, "/tp\n=3\n/pp\n=5\n");
+	stage_shows(&s, " the last plan that ran ");
+	stage_shows(&s, "idle/ideal");
+	stage_lacks(&s, "\u2588 optimizer");
+	stage_close(&s);
+}
+
 /* Line by line the same is said. */
 static void test_lines_say_the_way_out(void **state)
 {
@@ -125,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_remedy_leads_to_a_legal_plan),
 		cmocka_unit_test(test_knobs_mend_a_plan_together),
+		cmocka_unit_test(test_no_legend_is_left_without_its_bar),
 		cmocka_unit_test(test_lines_say_the_way_out),
 	};
 

@@ -192,6 +192,29 @@ static void learn_plan(struct explorer *explorer)
 	last->view = VIEW_COUNT;
 }
 
+/* A bar, or the legend of one. */
+static bool is_painted(const struct last *last, const struct canvas *canvas, int y)
+{
+	uint32_t full = canvas_glyph(canvas, GLYPH_FULL_BLOCK);
+	const struct cell *cell =
+		last->cell + (size_t)(y - last->rect.y) * (size_t)last->rect.width;
+
+	for (int x = 0; x < last->rect.width; x++)
+		if (cell[x].code == full || cell[x].back != ROLE_DEFAULT)
+			return true;
+	return false;
+}
+
+/* What is left of Overview begins below the legend of a bar that has no room. */
+static int behind_legend(const struct last *last, const struct canvas *canvas, int top,
+			 int end)
+{
+	while (last->view == VIEW_OVERVIEW && end - top > LEAST &&
+	       is_painted(last, canvas, top) && is_painted(last, canvas, top + 1))
+		top++;
+	return top;
+}
+
 /* A strip that was there stays where it was, with what is true now; what it had below
  * it was advice about another plan. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
@@ -220,6 +243,7 @@ bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rec
 		top = page.y;
 	if (end - top < LEAST)
 		return true;
+	top = behind_legend(last, canvas, top, end);
 	widget_heading(canvas, rect.x, top, rect.width, "the last plan that ran");
 	show_again(last, canvas, top + 1, end);
 	return true;
