@@ -50,13 +50,12 @@ void import_settle(struct import_report *report, const char *key)
 	report->count = kept;
 }
 
-int import_start(const struct import_report *report, struct start *start, char *others,
-		 size_t size)
+int import_start(const struct import_report *report, struct start *start)
 {
 	int count = 0;
-	size_t used = 0;
+	size_t used = 0, size = sizeof start->others;
 
-	others[0] = '\0';
+	start->others[0] = '\0';
 	for (int i = 0; i < report->count; i++) {
 		const struct import_note *note = &report->note[i];
 		const struct knob *knob = knob_find(note->key);
@@ -74,11 +73,12 @@ int import_start(const struct import_report *report, struct start *start, char *
 			continue;
 		}
 		if (used < size)
-			used += (size_t)snprintf(others + used, size - used, "%s%s %s",
-						 count ? ", " : "", note->key,
-						 note->text);
+			used += (size_t)snprintf(start->others + used, size - used,
+						 "%s%s %s", count ? ", " : "",
+						 note->key, note->text);
 		count++;
 	}
+	error_clean(start->others);
 	return count;
 }
 

@@ -69,11 +69,9 @@ bool import_model(struct model *out, const struct import_name *named,
 bool import_is_kept(const struct import_report *report);
 /* What was assumed for this key is no longer: somebody has said it. */
 void import_settle(struct import_report *report, const char *key);
-/* What was assumed of cluster, stack and knobs, as a start tells its choices. Returns
- * how many assumptions are of neither, and puts them into others: "vocab-size 51200".
- */
-int import_start(const struct import_report *report, struct start *start, char *others,
-		 size_t size);
+/* What was assumed of cluster, stack and knobs, as a start tells its choices, and what
+ * is of neither as its others. Returns how many those are. */
+int import_start(const struct import_report *report, struct start *start);
 int import_count(const struct import_report *report, enum import_kind kind);
 /* "train.sh read as megatron: 12 keys taken, 2 assumed, 3 not modelled". */
 void import_summary(const struct import_report *report, char *out, size_t size);

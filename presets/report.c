@@ -61,6 +61,8 @@ void report_start(cJSON *root, const struct start *start,
 		cJSON_AddStringToObject(object, "stack", scenario->stack.name);
 	for (int i = 0; i < start->chosen; i++)
 		add_knob(object, scenario, start->choice[i]);
+	if (start->others[0] != '\0')
+		cJSON_AddStringToObject(object, "others", start->others);
 }
 
 void report_idle(cJSON *root, const struct knob *const knobs[], int count)
@@ -325,7 +327,11 @@ char *report_print(cJSON *root, bool one_line)
 	return line;
 }
 
-char *report_json_line(const struct scenario *scenario, const struct estimate *estimate)
+char *report_json_line(const struct scenario *scenario, const struct estimate *estimate,
+		       const struct start *start)
 {
-	return report_print(report_object(scenario, estimate), true);
+	cJSON *root = report_object(scenario, estimate);
+
+	report_start(root, start, scenario);
+	return report_print(root, true);
 }

@@ -4,6 +4,8 @@
 #ifndef PRESETS_REPORT_H
 #define PRESETS_REPORT_H
 
+#include <stdio.h>
+
 #include "engine/estimate/estimate.h"
 #include "engine/explain/explain.h"
 #include "engine/planner/alike.h"
@@ -19,14 +21,16 @@
 #include "presets/requests/requests.h"
 
 /* The object of `eval --json` in one line, for streams of them. */
-char *report_json_line(const struct scenario *scenario,
-		       const struct estimate *estimate);
+char *report_json_line(const struct scenario *scenario, const struct estimate *estimate,
+		       const struct start *start);
 /* One scenario in some ten lines with the rest folded, or against a baseline where it
  * is not NULL what changed. assumed is what a start or a reader took by itself, "" for
  * nothing. */
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
 		      const struct scenario *baseline, const struct estimate *before,
 		      const char *assumed);
+/* A name as the text of a cell or a line of Markdown. */
+void report_put_cell(FILE *stream, const char *text);
 /* Header and rows of `sweep --csv`: these knobs, then feasible and why not, then every
  * metric of that mode (enum plan_mode), then the rest of the scenario: names and every
  * other knob. */
@@ -69,7 +73,8 @@ char *report_search(const struct planner_problem *problem,
 /* The object of `explain --json`, with a newline: "formula" is null where an
  * explanation ends, "means" and "why" where no row of the glossary tells of it; "words"
  * are the terms that these two link to. */
-char *report_explanation(const char *key, const struct explanation *explanation);
+char *report_explanation(const char *key, const struct explanation *explanation,
+			 const struct start *start, const struct scenario *scenario);
 /* The same of a term, which has no value and no formula. */
 char *report_word(const struct glossary_word *word);
 

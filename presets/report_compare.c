@@ -59,7 +59,8 @@ static void add_knobs(cJSON *root, const struct compare *c,
 }
 
 char *report_compare_json(const struct compare *c, const struct scenario *const *s,
-			  const struct estimate *const *e, const char *const *name)
+			  const struct estimate *const *e,
+			  const struct compare_title *title)
 {
 	cJSON *root = cJSON_CreateObject();
 	cJSON *plans = cJSON_AddArrayToObject(root, "plans");
@@ -67,12 +68,13 @@ char *report_compare_json(const struct compare *c, const struct scenario *const 
 	for (int i = 0; i < c->plans; i++) {
 		cJSON *plan = cJSON_CreateObject();
 
-		cJSON_AddStringToObject(plan, "name", name[i]);
+		cJSON_AddStringToObject(plan, "name", title[i].name);
 		cJSON_AddBoolToObject(plan, "feasible", c->fits[i]);
 		cJSON_AddItemToObject(plan, "problems",
 				      report_problems(&e[i]->problems));
 		cJSON_AddNumberToObject(plan, "tokens_per_second_per_gpu", c->rate[i]);
 		cJSON_AddNumberToObject(plan, "gain", c->gain[i]);
+		report_start(plan, &title[i].start, s[i]);
 		cJSON_AddItemToObject(plan, "scenario", report_scenario(s[i]));
 		cJSON_AddItemToArray(plans, plan);
 	}
@@ -127,8 +129,28 @@ static void put_sum(FILE *stream, const struct compare *c,
 	put_row(stream, c, &sum->sum, form, true);
 }
 
+static void put_plan(FILE *stream, int at, const struct scenario *s,
+		     const struct compare_title *title)
+{
+	char assumed[512];
+
+	fprintf(stream, "- **%c** ", 'A' + at);
+	report_put_cell(stream, title->name);
+	fputs(": ", stream);
+	report_put_cell(stream, s->model.name);
+	fprintf(stream, " on %lld x ", (long long)s->cluster.gpus);
+	report_put_cell(stream, s->cluster.accelerator.name);
+	fputs(", ", stream);
+	report_put_cell(stream, s->stack.name);
+	if (start_whole_text(&title->start, s, assumed, sizeof assumed) > 0) {
+		fputs("; assumed: ", stream);
+		report_put_cell(stream, assumed);
+	}
+	fputc('\n', stream);
+}
+
 char *report_compare_markdown(const struct compare *c, const struct scenario *const *s,
-			      const char *const *name)
+			      const struct compare_title *title)
 {
 	char *text = NULL, value[64];
 	size_t size = 0;
@@ -137,9 +159,7 @@ char *report_compare_markdown(const struct compare *c, const struct scenario *co
 	if (!stream)
 		return NULL;
 	for (int i = 0; i < c->plans; i++)
-		fprintf(stream, "- **%c** %s: %s on %lld x %s, %s\n", 'A' + i, name[i],
-			s[i]->model.name, (long long)s[i]->cluster.gpus,
-			s[i]->cluster.accelerator.name, s[i]->stack.name);
+		put_plan(stream, i, s[i], &title[i]);
 	fputs("\n| knob |", stream);
 	for (int i = 0; i < c->plans; i++)
 		fprintf(stream, " %c |", 'A' + i);

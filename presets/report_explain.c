@@ -81,7 +81,8 @@ char *report_word(const struct glossary_word *word)
 	return report_print(root, false);
 }
 
-char *report_explanation(const char *key, const struct explanation *x)
+char *report_explanation(const char *key, const struct explanation *x,
+			 const struct start *start, const struct scenario *s)
 {
 	cJSON *root = cJSON_CreateObject();
 
@@ -95,5 +96,6 @@ char *report_explanation(const char *key, const struct explanation *x)
 	add_text(root, "assumption", x->assumption);
 	add_text(root, "source", x->source);
 	add_words(root, x->word);
+	report_start(root, start, s);
 	return report_print(root, false);
 }

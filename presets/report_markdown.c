@@ -26,7 +26,7 @@ static bool counts_here(const struct metric *metric, int mode)
 
 /* Text as it is: a bar would end the cell of a table, others would begin marks, links
  * or tags; a line ends a table. */
-static void put_cell(FILE *stream, const char *text)
+void report_put_cell(FILE *stream, const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (*text == '\n' || *text == '\r')
@@ -38,11 +38,11 @@ static void put_cell(FILE *stream, const char *text)
 
 static void put_subject(FILE *stream, const struct scenario *s)
 {
-	put_cell(stream, s->model.name);
+	report_put_cell(stream, s->model.name);
 	fprintf(stream, " on %lld x ", (long long)s->cluster.gpus);
-	put_cell(stream, s->cluster.accelerator.name);
+	report_put_cell(stream, s->cluster.accelerator.name);
 	fputs(", ", stream);
-	put_cell(stream, s->stack.name);
+	report_put_cell(stream, s->stack.name);
 	if (s->plan.mode == MODE_INFERENCE)
 		fprintf(stream, ", serving %lld + %lld tokens",
 			(long long)s->plan.serving.prompt_len,
@@ -82,7 +82,7 @@ static void put_problems(FILE *stream, const struct estimate *e)
 
 		finding_text(f, text, sizeof text);
 		fprintf(stream, "- **%s** ", f->rule->code);
-		put_cell(stream, text);
+		report_put_cell(stream, text);
 		if (finding_remedy(f, remedy, sizeof remedy) > 0)
 			fprintf(stream, "; try %s", remedy);
 		fputc('\n', stream);
@@ -217,7 +217,7 @@ static void put_plan(FILE *stream, const struct scenario *s)
 		    strcmp(knob->key, "zero") != 0)
 			continue;
 		fprintf(stream, "%s%s ", first ? "" : ", ", knob->key);
-		put_cell(stream, value);
+		report_put_cell(stream, value);
 		first = false;
 	}
 }
@@ -240,9 +240,9 @@ static bool same_machine(const struct page *p)
 static void put_machine(FILE *stream, const struct scenario *s)
 {
 	fprintf(stream, "%lld x ", (long long)s->cluster.gpus);
-	put_cell(stream, s->cluster.accelerator.name);
+	report_put_cell(stream, s->cluster.accelerator.name);
 	fputs(", ", stream);
-	put_cell(stream, s->stack.name);
+	report_put_cell(stream, s->stack.name);
 }
 
 /* One of the three lines that say what is compared; a line that is the same in both is
@@ -269,7 +269,7 @@ static void put_model(FILE *stream, const struct scenario *s)
 	model_count(&s->model, &counts);
 	form_text(FORM_TOKENS, counts.total, total, sizeof total);
 	form_text(FORM_TOKENS, counts.active, active, sizeof active);
-	put_cell(stream, s->model.name);
+	report_put_cell(stream, s->model.name);
 	fprintf(stream, ", %s parameters", total);
 	if (strcmp(total, active) != 0)
 		fprintf(stream, ", %s active", active);
@@ -305,7 +305,7 @@ static void put_changes(const struct page *p, const struct scenario *s)
 			continue;
 		knob_print(s, knob, value, sizeof value);
 		fprintf(p->stream, "%s%s ", count > 1 ? ", " : "", knob->key);
-		put_cell(p->stream, value);
+		report_put_cell(p->stream, value);
 	}
 	if (count > MOST)
 		fprintf(p->stream, ", and %d more", count - MOST);
@@ -354,12 +354,12 @@ static void put_summary(const struct page *p)
 		put_line(p, line);
 	if (p->scenario->model.approximate[0] != '\0' || p->assumed[0] != '\0') {
 		fputs("| assumed | ", p->stream);
-		put_cell(p->stream, p->assumed);
+		report_put_cell(p->stream, p->assumed);
 		if (p->scenario->model.approximate[0] != '\0') {
 			fputs(p->assumed[0] != '\0' ? "; approximate: "
 						    : "approximate: ",
 			      p->stream);
-			put_cell(p->stream, p->scenario->model.approximate);
+			report_put_cell(p->stream, p->scenario->model.approximate);
 		}
 		fputs(p->before     ? " | | |\n"
 		      : p->baseline ? " | |\n"
@@ -386,11 +386,11 @@ static void put_knobs(FILE *stream, const struct scenario *s,
 			continue;
 		knob_print(s, knob, now, sizeof now);
 		fprintf(stream, "| %s | ", knob->key);
-		put_cell(stream, now);
+		report_put_cell(stream, now);
 		if (baseline) {
 			knob_print(baseline, knob, before, sizeof before);
 			fputs(" | ", stream);
-			put_cell(stream, before);
+			report_put_cell(stream, before);
 		}
 		fputs(" |\n", stream);
 	}

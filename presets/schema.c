@@ -61,7 +61,8 @@ static const struct shape {
 	  false },
 	{ "front", "kind:s points:[point]", false },
 	{ "compared",
-	  "name:s feasible:b problems:[problem] tokens_per_second_per_gpu:n? gain:n?",
+	  "name:s feasible:b problems:[problem] tokens_per_second_per_gpu:n? gain:n? "
+	  "assumed:o",
 	  false },
 	{ "turned", "key:s values:[text]", false },
 	{ "difference", "key:s label:s values:[number] more_than_first:[number]",
@@ -92,7 +93,7 @@ static const struct output {
 	  "~assumed:o ~without_effect:[text]", true, false },
 	{ "check", "all problems of a plan: shardscope check --json",
 	  "ok:b smallest_gpus:@gpus assumed:o", true, false },
-	{ "sweep", "one line of shardscope sweep --json", "", true, false },
+	{ "sweep", "one line of shardscope sweep --json", "assumed:o", true, false },
 	{ "search", "the best plans: shardscope search --json",
 	  "best:@plan? top:[plan] ideas:[idea] trust_asked:s ~nearest:@plan assumed:o objective:s candidates:n "
 	  "explored:n pruned:{n} rejected:{n} proof:s seconds:n ~pareto:@front "
@@ -102,7 +103,7 @@ static const struct output {
 	  "score:n ~trust:s ~trust_lowered_by:s stack_lacks:[text]", true, false },
 	{ "explain", "where a number comes from: shardscope explain KEY --json",
 	  "key:s title:s value:any unit:s formula:s? terms:[term] ~beside:[term] "
-	  "assumption:s? source:s?",
+	  "assumption:s? source:s? ~assumed:o",
 	  false, false },
 	{ "validate", "predicted against measured runs: shardscope validate --json",
 	  "sources:[source] total:@source rows:[row]", false, false },

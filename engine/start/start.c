@@ -157,3 +157,16 @@ size_t start_text(const struct start *start, const struct scenario *s, char *out
 	}
 	return used < size ? used : size - 1;
 }
+
+size_t start_whole_text(const struct start *start, const struct scenario *s, char *out,
+			size_t size)
+{
+	size_t used = start_text(start, s, out, size);
+	const char *between = used > 0 ? ", " : "";
+
+	if (start->others[0] == '\0')
+		return used;
+	used += (size_t)snprintf(out + used, size - used, "%s%s", between,
+				 start->others);
+	return used < size ? used : size - 1;
+}

@@ -26,6 +26,9 @@ struct start {
 	struct plan before;
 	int chosen;
 	const struct knob *choice[MAX_KNOBS];
+	/* What the reader of a file assumed beside these, in words:
+	 * "vocab-size 51200". */
+	char others[256];
 };
 
 /* Notes that the person set it; start_forget: that a choice is not to be told. */
@@ -43,5 +46,8 @@ bool start_again(const struct start *start, const struct scenario *scenario,
  * scenario; what does nothing there is left out. Empty, and 0, where nothing was. */
 size_t start_text(const struct start *start, const struct scenario *scenario, char *out,
 		  size_t size);
+/* The same, with its others behind. */
+size_t start_whole_text(const struct start *start, const struct scenario *scenario,
+			char *out, size_t size);
 
 #endif

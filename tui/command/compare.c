@@ -12,8 +12,9 @@
 struct asked {
 	bool json, markdown;
 	int plans, at; /* named; the one that is read */
-	const char *name[MAX_COMPARED];
+	struct compare_title title[MAX_COMPARED];
 	struct scenario *first; /* once it is read */
+	struct import_report *report;
 };
 
 TAKE_SWITCH(struct asked, json)
@@ -32,7 +33,7 @@ static bool take_plan(void *context, const char *text, struct error *error)
 
 	(void)error;
 	if (!asked->first)
-		asked->name[asked->plans++] = text;
+		asked->title[asked->plans++].name = text;
 	return true;
 }
 
@@ -41,28 +42,35 @@ static bool open_plan(void *context, const char *model, struct scenario *out,
 		      struct error *error)
 {
 	struct asked *asked = context;
-	const char *name = asked->plans > 0 ? asked->name[asked->at] : NULL;
-	struct import_report *report;
+	const char *name = asked->plans > 0 ? asked->title[asked->at].name : NULL;
 	char why[128];
-	bool good;
 
 	if (!name || asked->plans < 2)
 		return error_set(
 			error, NULL, 0,
 			"compare: expected two plans or more, by name or file; "
 			"one as 'tp=8 pp=4' is the first with these turned");
-	if (asked->first && strchr(name, '=')) {
-		*out = *asked->first;
-		return compare_turn(out, name, why, sizeof why) ||
-		       error_set(error, NULL, 0, "%s", why);
-	}
-	report = calloc(1, sizeof *report);
-	if (!report)
-		return error_set(error, NULL, 0, "out of memory");
-	snprintf(report->model, sizeof report->model, "%s", model ? model : "");
-	good = format_open(name, out, report, error);
-	free(report);
-	return good;
+	snprintf(asked->report->model, sizeof asked->report->model, "%s",
+		 model ? model : "");
+	if (!asked->first || !strchr(name, '='))
+		return format_open(name, out, asked->report, error);
+	*out = *asked->first;
+	return compare_turn(out, name, why, sizeof why) ||
+	       error_set(error, NULL, 0, "%s", why);
+}
+
+/* What was assumed of the first plan is so of one that is the first with some turned,
+ * but for these. */
+static void inherit(struct asked *asked, const struct scenario *s)
+{
+	struct start *start = &asked->title[asked->at].start;
+
+	if (!asked->first || !strchr(asked->title[asked->at].name, '='))
+		return;
+	*start = asked->title[0].start;
+	for (int i = start->chosen - 1; i >= 0; i--)
+		if (!knob_same(s, asked->first, start->choice[i]))
+			start_forget(start, start->choice[i]);
 }
 
 static void form_more(enum form form, double more, char *out, size_t size)
@@ -142,13 +150,18 @@ static void print_knobs(const struct compare *c, const struct scenario *const *s
 static void print_text(const struct asked *asked, const struct scenario *const *s,
 		       const struct estimate *const *e, const struct compare *c)
 {
+	char assumed[512];
+
 	for (int i = 0; i < c->plans; i++) {
-		printf("%c  %s: %s on %lld x %s, %s%s\n", 'A' + i, asked->name[i],
+		printf("%c  %s: %s on %lld x %s, %s%s\n", 'A' + i, asked->title[i].name,
 		       s[i]->model.name, (long long)s[i]->cluster.gpus,
 		       s[i]->cluster.accelerator.name, s[i]->stack.name,
 		       !c->legal[i]  ? ", can't run"
 		       : !c->fits[i] ? ", does not fit"
 				     : "");
+		if (start_whole_text(&asked->title[i].start, s[i], assumed,
+				     sizeof assumed) > 0)
+			printf("   assumed: %s\n", assumed);
 		print_problems(e[i]);
 	}
 	print_knobs(c, s);
@@ -175,9 +188,9 @@ static int print(const struct asked *asked, const struct scenario *const *s,
 	for (int i = 0; i < compare.plans; i++)
 		good &= compare.fits[i];
 	if (asked->json)
-		text = report_compare_json(&compare, s, e, asked->name);
+		text = report_compare_json(&compare, s, e, asked->title);
 	else if (asked->markdown)
-		text = report_compare_markdown(&compare, s, asked->name);
+		text = report_compare_markdown(&compare, s, asked->title);
 	else
 		print_text(asked, s, e, &compare);
 	if ((asked->json || asked->markdown) && !text)
@@ -214,19 +227,26 @@ int command_compare(int argc, char **argv)
 	struct scenario *s = calloc(MAX_COMPARED, sizeof *s);
 	struct estimate *e = calloc(MAX_COMPARED, sizeof *e);
 	int status = STATUS_USAGE;
-	bool good = s && e;
+	bool good;
 
+	arguments.report = asked.report = calloc(1, sizeof *asked.report);
+	good = s && e && asked.report;
 	for (int i = 0; good && (i == 0 || i < asked.plans); i++) {
 		asked.at = i;
 		asked.first = i > 0 ? s : NULL;
+		memset(asked.report, 0, sizeof *asked.report);
+		arguments.start = &asked.title[i].start;
 		good = options_read(command_find("compare"), &arguments, argc, argv,
 				    &s[i], &status);
+		if (good)
+			inherit(&asked, &s[i]);
 	}
 	if (good)
 		status = compare_all(&asked, s, e);
-	else if (!s || !e)
+	else if (!s || !e || !asked.report)
 		command_fail(&(struct error){ "out of memory" });
 	free(s);
 	free(e);
+	free(asked.report);
 	return status;
 }

@@ -13,6 +13,7 @@
 struct asked {
 	const char *key;
 	bool json;
+	struct start start; /* what was assumed */
 };
 
 static bool take_json(void *context, const char *value, struct error *error)
@@ -188,7 +189,7 @@ static int print_explanation(const struct asked *asked, const struct scenario *s
 		      "shardscope check says why\n",
 		      stderr);
 	if (asked->json) {
-		text = report_explanation(asked->key, &x);
+		text = report_explanation(asked->key, &x, &asked->start, scenario);
 		fputs(text ? text : "", stdout);
 		free(text);
 	} else {
@@ -199,9 +200,10 @@ static int print_explanation(const struct asked *asked, const struct scenario *s
 
 int command_explain(int argc, char **argv)
 {
-	struct asked asked = { NULL, false };
+	struct asked asked = { .key = NULL };
 	struct arguments arguments = {
 		.context = &asked,
+		.start = &asked.start,
 		.operands = 1,
 		.operand = take_key,
 	};
@@ -212,6 +214,7 @@ int command_explain(int argc, char **argv)
 	if (!options_read(command_find("explain"), &arguments, argc, argv, &scenario,
 			  &status))
 		return status;
+	command_say_start(&asked.start, &scenario);
 	if (!asked.key) {
 		struct error error = { "" };
 

@@ -172,7 +172,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 		request.baseline = &both->baseline;
 		request.before = &both->before;
 	}
-	start_text(&asked->start, scenario, assumed, sizeof assumed);
+	start_whole_text(&asked->start, scenario, assumed, sizeof assumed);
 	request.assumed = assumed;
 	request.start = &asked->start;
 	request.error = &error;

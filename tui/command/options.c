@@ -261,7 +261,6 @@ void command_say_start(const struct start *start, const struct scenario *s)
 static void recall(const struct request *r, const char *name,
 		   struct import_report *report)
 {
-	char others[256];
 	struct error note;
 
 	if (r->cluster)
@@ -270,10 +269,11 @@ static void recall(const struct request *r, const char *name,
 		import_settle(report, "stack");
 	for (int i = 0; i < r->sets; i++)
 		import_settle(report, r->set[i].knob->key);
-	if (import_start(report, r->start, others, sizeof others) == 0)
+	if (import_start(report, r->start) == 0)
 		return;
 	error_set(&note, name, 0, "assumed%s: %s",
-		  report->format[0] != '\0' ? "" : " when it was imported", others);
+		  report->format[0] != '\0' ? "" : " when it was imported",
+		  r->start->others);
 	fprintf(stderr, "shardscope: %s\n", note.text);
 }
 

@@ -258,7 +258,7 @@ static bool row_of(const struct sweep *sweep, const struct scenario *scenario,
 	*out = s;
 	if (is_table(sweep))
 		return true;
-	*text = sweep->json ? report_json_line(&s, e)
+	*text = sweep->json ? report_json_line(&s, e, &sweep->start)
 			    : report_csv_row(scenario->plan.mode, &s, e, keys,
 					     sweep->count);
 	return *text != NULL;
@@ -426,6 +426,10 @@ int command_sweep(int argc, char **argv)
 	sweep->shard = sweep->shards = 1;
 	if (options_read(command_find("sweep"), &arguments, argc, argv, &scenario,
 			 &status)) {
+		for (int i = 0; i < sweep->count; i++)
+			start_forget(&sweep->start, sweep->knob[i]);
+		for (int i = 0; i < sweep->free.count; i++)
+			start_forget(&sweep->start, sweep->free.knob[i]);
 		command_say_start(&sweep->start, &scenario);
 		error_set(&error, NULL, 0, "nothing to vary; expected --vary tp=1,2,4");
 		status =

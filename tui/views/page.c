@@ -415,17 +415,17 @@ static void draw_assumed(struct page *p)
 	const struct explorer *explorer = p->explorer;
 	struct rect rect = { p->rect.x, p->y, p->rect.width, 1 };
 	struct start start = { 0 };
-	char others[8], text[256] = "~ assumed: ";
+	char text[256] = "~ assumed: ";
 	size_t used = strlen(text);
 
 	if (!explorer->kept || page_left(p) < 1)
 		return;
-	import_start(explorer->kept, &start, others, sizeof others);
+	import_start(explorer->kept, &start);
 	for (int i = start.chosen - 1; i >= 0; i--)
 		if (!knob_same(&explorer->scenario, &explorer->origin, start.choice[i]))
 			start_forget(&start, start.choice[i]);
-	if (start_text(&start, &explorer->scenario, text + used, sizeof text - used) ==
-	    0)
+	if (start_whole_text(&start, &explorer->scenario, text + used,
+			     sizeof text - used) == 0)
 		return;
 	canvas_phrase(p->canvas, rect.x, rect.y, rect.width, ROLE_WARNING, text);
 	p->y++;
