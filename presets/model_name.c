@@ -22,7 +22,7 @@ static const char *const noise[] = {
 	"channelwise", "nvidia",    "v0.1",     "v0.2",       "v0.3",        "turbo",
 	"reasoning",   "quantised", "original", "autoround",  "quark",       "qat",
 	"ct",          "bnb",       "nf4",      "linearized", "dequantized", "w4a4",
-	"mtp",         "quarot",    NULL
+	"mtp",         "quarot",    "mcore",    NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
@@ -439,7 +439,7 @@ static int words_apart(const char *wanted, const char *name)
 /* By words that it begins with, then by the whole; INT_MAX where it is another name. */
 static int unlikeness_of(const char *wanted, const struct preset *preset)
 {
-	enum { WORDS = 16, MOST = 15 };
+	enum { WORDS = 16, MOST = 15, LONG = 6 };
 	int near = words_apart(wanted, preset->name), far;
 	char name[MAX_ID], id[MAX_ID];
 
@@ -449,6 +449,11 @@ static int unlikeness_of(const char *wanted, const struct preset *preset)
 	near = far < near ? far : near;
 	far = knob_distance(wanted, id);
 	near = far < near ? far : near;
+	if (strlen(name) >= LONG && strstr(wanted, name)) {
+		/* made of it, and called so: the longer name first */
+		near = 1;
+		far = (int)(strlen(wanted) - strlen(name));
+	}
 	if (near > ((int)strlen(wanted) + 2) / 3)
 		return INT_MAX;
 	return WORDS * near + (far < MOST ? far : MOST);

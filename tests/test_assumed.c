@@ -65,8 +65,7 @@ static void test_each_command_tells(void **state)
 	      "\n   assumed: dgx-h100, vocab-size 51200\nB  ");
 	holds("compare llama3-8b-8-h100 % --markdown",
 	      "; assumed: dgx-h100, vocab-size 51200\n");
-	holds("export markdown %",
-	      "| assumed | dgx-h100, vocab-size 51200 |");
+	holds("export markdown %", "| assumed | dgx-h100, vocab-size 51200 |");
 	holds("screen overview --size 120x36 %",
 	      "~ assumed: dgx-h100, vocab-size 51200");
 }
@@ -86,14 +85,19 @@ static void test_settled_is_not_told(void **state)
 	fclose(stream);
 	snprintf(command, sizeof command, "compare %s 'gpus=16 gbs=16' 'tp=2'", plan);
 	run_check(command, 0, "\n   assumed: dgx-h100, vocab-size 51200\nC ", NULL);
-	run_check(command, 0, "\n   assumed: dgx-h100, gpus 8, vocab-size 51200\n\nthey differ",
+	run_check(command, 0,
+		  "\n   assumed: dgx-h100, gpus 8, vocab-size 51200\n\nthey differ",
 		  NULL);
 	snprintf(command, sizeof command, "sweep %s --vary gpus=8,16 --json", plan);
-	run_check(command, 0, "\"assumed\":{\"cluster\":\"dgx-h100\",\"others\":\"vocab-size 51200\"}", NULL);
+	run_check(
+		command, 0,
+		"\"assumed\":{\"cluster\":\"dgx-h100\",\"others\":\"vocab-size 51200\"}",
+		NULL);
 	snprintf(command, sizeof command, "compare %s 'tp=2' --gpus 8 --json", plan);
-	run_check(command, 0,
-		  "\"assumed\":\t{\n\t\t\t\t\"cluster\":\t\"dgx-h100\",\n\t\t\t\t\"others\":",
-		  NULL);
+	run_check(
+		command, 0,
+		"\"assumed\":\t{\n\t\t\t\t\"cluster\":\t\"dgx-h100\",\n\t\t\t\t\"others\":",
+		NULL);
 	remove(plan);
 }
 

@@ -7,6 +7,7 @@
 #include "presets/formats.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
+#include "tests/support/run.h"
 
 #define NANOTRON(shape)                                        \
 	"model:\n  dtype: bfloat16\n  model_config:\n" shape   \
@@ -287,6 +288,96 @@ static void test_doubtful_branches(void **state)
 	assert_false(noted(IMPORT_ASSUMED, "tests"));
 }
 
+#define MEGATRON                                                     \
+	"python pretrain_gpt.py --num-layers 8 --hidden-size 1024 "  \
+	"--num-attention-heads 8 --seq-length 512 --vocab-size 512 " \
+	"--max-position-embeddings 512 --micro-batch-size 1 "
+
+/* Megatron-DeepSpeed's own switch, and a folder that is called after its model. */
+static void test_forks_of_megatron(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", MEGATRON "--cpu-optimizer --zero-stage 3\n", &s);
+	expect(&s, "optimizer_offload", "1");
+	read_good("megatron",
+		  "M=/data/LLM_model/Qwen3-30B-A3B-mcore\nmegatron sft --load \"$M\" "
+		  "--max_length 4000 --micro_batch_size 2\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-30b-a3b");
+	read_refused("megatron",
+		     "megatron sft --load /data/merged-mcore --max_length 4000\n",
+		     "this file names no model");
+}
+
+#define DEEPSPEED(stage)                                                        \
+	"{\"zero_optimization\": {\"stage\": " stage                            \
+	", \"offload_param\": {\"device\": \"cpu\"}}, \"bf16\": {\"enabled\": " \
+	"true}}"
+
+/* Parameters that rest on the host stay on the GPU here, which the model says, with a
+ * model of the caller's too; below stage 3 DeepSpeed leaves them there itself. */
+static void test_offloaded_parameters(void **state)
+{
+	char name[] = "/tmp/shardscope-form-XXXXXX.json", command[128];
+	struct scenario s;
+	FILE *stream;
+
+	(void)state;
+	read_with("llama2-7b");
+	read_good("deepspeed", DEEPSPEED("3"), &s);
+	assert_non_null(strstr(s.model.approximate, "offloads are counted on the GPU"));
+	read_good("deepspeed", DEEPSPEED("2"), &s);
+	assert_string_equal(s.model.approximate, "");
+	read_good("accelerate",
+		  "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\n"
+		  "deepspeed_config:\n  zero_stage: 3\n  offload_param_device: nvme\n"
+		  "num_processes: 8\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "offloads are counted on the GPU"));
+	read_with("");
+	stream = fdopen(mkstemps(name, 5), "w");
+	assert_non_null(stream);
+	fputs(DEEPSPEED("3"), stream);
+	fclose(stream);
+	snprintf(command, sizeof command, "eval --model llama2-7b %s", name);
+	run_check(command, 0, "\napproximate: parameters that the file offloads", NULL);
+	remove(name);
+}
+
+/* Flavors that torchtitan had not yet are a fork's, whose numbers stand in its code. */
+static void test_flavors_of_forks(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("torchtitan",
+		  "[model]\nname = \"llama3\"\nflavor = \"1B\"\n[training]\n"
+		  "batch_size = 1\nseq_len = 4096\ntensor_parallel_degree = 8\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.2-1b");
+	assert_true(noted(IMPORT_ASSUMED, "model"));
+	assert_non_null(strstr(s.model.approximate, "its shape was not compared"));
+	read_good("torchtitan",
+		  "[model]\nname = \"llama3\"\nflavor = \"1B\"\n[training]\n"
+		  "local_batch_size = 1\nseq_len = 4096\n",
+		  &s);
+	assert_false(noted(IMPORT_ASSUMED, "model"));
+}
+
+/* What is made of a model is called after it. */
+static void test_names_within_names(void **state)
+{
+	(void)state;
+	read_refused("axolotl",
+		     "base_model: NousResearch/Hermes-3-Llama-3.2-3B\nadapter: lora\n"
+		     "sequence_len: 2048\nmicro_batch_size: 1\n",
+		     "near: llama3.2-3b");
+	read_refused("vllm", "vllm serve ./gpt-oss-120b-experts-2of4\n",
+		     "near: gpt-oss-120b");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +390,10 @@ int main(void)
 		cmocka_unit_test(test_machines_of_paths),
 		cmocka_unit_test(test_embedding_models),
 		cmocka_unit_test(test_doubtful_branches),
+		cmocka_unit_test(test_forks_of_megatron),
+		cmocka_unit_test(test_offloaded_parameters),
+		cmocka_unit_test(test_flavors_of_forks),
+		cmocka_unit_test(test_names_within_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,9 +63,8 @@ static bool read_zero(const struct mapped *m)
 				 "deepspeed_config_file is %.60s, which is not opened, "
 				 "with the ZeRO stage and the batch; give that file",
 				 file->value);
-	if (is_given(m, ZERO "offload_param_device"))
-		import_note(m->report, IMPORT_NOT_MODELLED, "offload_param_device",
-			    "parameters stay on the GPU here");
+	if (m->out->plan.zero == 3 && is_given(m, ZERO "offload_param_device"))
+		mapped_approximate(m, "offload_param_device", PARAMETERS_STAY);
 	import_note(m->report, IMPORT_ASSUMED, "recompute",
 		    "none: the training code decides");
 	shared = m->out->plan.zero == 3;

@@ -33,6 +33,7 @@ static const char *const others[] = {
 	"zero_optimization.overlap_comm",
 	"zero_optimization.offload_optimizer.device",
 	"zero_optimization.offload_optimizer.ratio",
+	"zero_optimization.offload_param.device",
 	"zero_optimization.stage3_prefetch_bucket_size",
 	"zero_optimization.zero_quantized_weights",
 	"zero_optimization.zero_quantized_gradients",
@@ -119,6 +120,15 @@ static bool read_precision(const struct mapped *m)
 	return mapped_set(m, "precision", precision, NULL) && read_master(m);
 }
 
+/* At the other stages DeepSpeed leaves them where they are. */
+static void note_parameters(const struct mapped *m)
+{
+	static const char key[] = "zero_optimization.offload_param.device";
+
+	if (m->out->plan.zero == 3 && mapped_find(m, key) && !mapped_is(m, key, "none"))
+		mapped_approximate(m, key, PARAMETERS_STAY);
+}
+
 static bool read_memory(const struct mapped *m)
 {
 	static const char device[] = "zero_optimization.offload_optimizer.device";
@@ -131,6 +141,7 @@ static bool read_memory(const struct mapped *m)
 		recompute = recompute || strncmp(m->pairs->item[i].key,
 						 "activation_checkpointing.", 25) == 0;
 	cpu = mapped_true(m, "activation_checkpointing.cpu_checkpointing");
+	note_parameters(m);
 	if (!recompute)
 		import_note(m->report, IMPORT_ASSUMED, "recompute",
 			    "none: the training code decides");

@@ -169,24 +169,14 @@ bool recipe_precision(const struct mapped *m, const char *none)
 	return mapped_set(m, "precision", bf16 || fp16 ? "fp32" : none, NULL);
 }
 
-static void approximate(const struct mapped *m, const char *key, const char *why)
-{
-	struct model *model = &m->out->model;
-	size_t used = strlen(model->approximate);
-
-	import_note(m->report, IMPORT_APPROXIMATE, key, "%s", why);
-	snprintf(model->approximate + used, sizeof model->approximate - used, "%s%s",
-		 used ? "; " : "", why);
-}
-
 void recipe_note_whole(const struct mapped *m, const char *key)
 {
 	const struct pair *pair = pairs_find(m->pairs, key);
 
 	if (pair && pair->value[0] != '\0' && m->out->plan.lora_rank > 0)
-		approximate(m, key,
-			    "what is trained whole beside the adapters is left "
-			    "out");
+		mapped_approximate(m, key,
+				   "what is trained whole beside the adapters is left "
+				   "out");
 }
 
 void recipe_note_bits(const struct mapped *m, const char *name, bool few)
@@ -198,8 +188,8 @@ void recipe_note_bits(const struct mapped *m, const char *name, bool few)
 
 	few = few || (format && strncmp(format, "int", 3) == 0);
 	if (few)
-		approximate(m, "quantisation",
-			    "base weights of few bits are counted in 16");
+		mapped_approximate(m, "quantisation",
+				   "base weights of few bits are counted in 16");
 }
 
 bool recipe_batch(const struct mapped *m, const char *gpus)

@@ -1,9 +1,10 @@
 /* forks.c - flags that forks and older versions of Megatron call otherwise.
  *
  * Sources: microsoft/Megatron-DeepSpeed, megatron/arguments.py (num-key-value-heads,
- * ds-sequence-parallel-size, checkpoint-activations, mlp-type, normalization in small
- * letters); alibaba/Pai-Megatron-Patch, megatron_patch/arguments.py (intermediate-size,
- * n-head-kv, shared-moe-ffn-hidden-size); Megatron-LM up to v3.0 (model-parallel-size,
+ * ds-sequence-parallel-size, checkpoint-activations, cpu-optimizer, mlp-type,
+ * normalization in small letters); alibaba/Pai-Megatron-Patch,
+ * megatron_patch/arguments.py (intermediate-size, n-head-kv,
+ * shared-moe-ffn-hidden-size); Megatron-LM up to v3.0 (model-parallel-size,
  * activations-checkpoint-method, fp8-hybrid), its core up to v0.12 (alltoall_seq);
  * Ascend/MindSpeed-LLM, features_manager/arguments/deprecated_args.py and module.py.
  */
@@ -38,6 +39,7 @@ static const struct renamed {
 	  NULL },
 	{ "fp8-hybrid", NULL, "fp8-format", "hybrid", NULL },
 	{ "fp8-e4m3", NULL, "fp8-format", "e4m3", NULL },
+	{ "cpu-optimizer", NULL, "optimizer-cpu-offload", NULL, NULL },
 	{ "ds-sequence-parallel-size", NULL, "context-parallel-size", NULL, NULL },
 	{ "model-parallel-size", NULL, "tensor-model-parallel-size", NULL, NULL },
 	{ "batch-size", NULL, "micro-batch-size", NULL, NULL },

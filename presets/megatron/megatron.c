@@ -72,6 +72,23 @@ static const struct argument *find_recipe(const struct arguments *arguments)
 	return recipe;
 }
 
+/* The checkpoint that `megatron sft` starts from, called after its model: a folder
+ * "Qwen3-30B-A3B-mcore". NULL where its name is no model's. */
+static const struct argument *find_folder(const struct arguments *arguments,
+					  const struct preset **found)
+{
+	static const char *const folders[] = { "mcore-model", "load" };
+
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		const struct argument *a = arguments_find(arguments, folders[i]);
+
+		if (a && arguments_find(arguments, "swift-task") &&
+		    (*found = model_name_find(a->value)))
+			return a;
+	}
+	return NULL;
+}
+
 /* A file may leave the shape to another one: a recipe, a checkpoint. The flag that says
  * which; where several do, the first whose name is known. A tokenizer tells nothing:
  * many sizes share one. */
@@ -102,7 +119,7 @@ static const struct argument *find_name(const struct arguments *arguments,
 		if ((*found = primus_preset(a->value)))
 			return a;
 	}
-	return first;
+	return first ? first : find_folder(arguments, found);
 }
 
 /* The stack that a file of Primus builds may have another mixer than its model: GDN or

@@ -69,6 +69,16 @@ bool mapped_set_count(const struct mapped *m, const char *knob, int64_t value,
 	return mapped_set(m, knob, text, from);
 }
 
+void mapped_approximate(const struct mapped *m, const char *key, const char *why)
+{
+	struct model *model = &m->out->model;
+	size_t used = strlen(model->approximate);
+
+	import_note(m->report, IMPORT_APPROXIMATE, key, "%s", why);
+	snprintf(model->approximate + used, sizeof model->approximate - used, "%s%s",
+		 used ? "; " : "", why);
+}
+
 bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *from)
 {
 	struct scenario *out = m->out;

@@ -53,6 +53,10 @@ bool mapped_set(const struct mapped *m, const char *knob, const char *value,
 bool mapped_set_pure(const struct mapped *m, const struct pair *from);
 bool mapped_set_count(const struct mapped *m, const char *knob, int64_t value,
 		      const struct pair *from);
+/* ZeRO-Infinity, arXiv 2104.07857: DeepSpeed's offload_param. */
+#define PARAMETERS_STAY "parameters that the file offloads are counted on the GPU"
+/* The model's costs are approximate, for this reason. */
+void mapped_approximate(const struct mapped *m, const char *key, const char *why);
 /* The machines: world where it is known (0 = not), else one node, else the least. */
 bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *from);
 

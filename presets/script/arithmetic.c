@@ -80,14 +80,33 @@ static int64_t atom(struct expression *e)
 	return value;
 }
 
+/* "2 ** 22": a power, of the right before the left. */
+static int64_t power(struct expression *e)
+{
+	int64_t base = atom(e), times, value = 1;
+
+	skip_blanks(e);
+	if (!e->good || e->stop - e->at < 2 || memcmp(e->at, "**", 2) != 0)
+		return base;
+	e->at += 2;
+	if (++e->depth > 32)
+		e->good = false;
+	times = e->good ? power(e) : 0;
+	e->depth--;
+	e->good = e->good && times >= 0 && times < 64;
+	for (; e->good && times > 0; times--)
+		e->good = !__builtin_mul_overflow(value, base, &value);
+	return value;
+}
+
 static int64_t product(struct expression *e)
 {
-	int64_t value = atom(e);
+	int64_t value = power(e);
 
 	for (skip_blanks(e); e->good && e->at < e->stop && strchr("*/%", *e->at);
 	     skip_blanks(e)) {
 		char op = *e->at++;
-		int64_t right = atom(e);
+		int64_t right = power(e);
 
 		if (op == '*')
 			e->good = e->good &&

@@ -36,6 +36,21 @@ static bool read_transformers(const struct mapped *m, const struct pair *name)
 	return mapped_model(m, name->value, name);
 }
 
+/* Llama's small flavors came with local_batch_size and later: an older file that names
+ * one is of a fork, which has its own numbers for it. */
+static void doubt_flavor(const struct mapped *m, const struct flavor *row)
+{
+	if (!row || (strcmp(row->model, "llama3.2-1b") != 0 &&
+		     strcmp(row->model, "llama3.2-3b") != 0))
+		return;
+	if (pairs_find(m->pairs, "training.batch_size")) {
+		import_note(m->report, IMPORT_ASSUMED, "model",
+			    "%s for flavor %s, which stands in the fork's own code",
+			    row->model, row->flavor);
+		model_name_doubt(row->flavor, &m->out->model);
+	}
+}
+
 static bool read_model(const struct mapped *m)
 {
 	const struct pair *elsewhere = pairs_find(m->pairs, "elsewhere");
@@ -76,7 +91,11 @@ static bool read_model(const struct mapped *m)
 	named.name = both;
 	named.line = flavor->line;
 	named.found = row ? preset_find(PRESET_MODEL, row->model) : NULL;
-	return import_model(&m->out->model, &named, m->report, m->error);
+	if (!import_model(&m->out->model, &named, m->report, m->error))
+		return false;
+	if (m->report->model[0] == '\0')
+		doubt_flavor(m, row);
+	return true;
 }
 
 /* Virtual stages follow from layers per stage; without it a looped schedule has two

@@ -277,9 +277,10 @@ static void recall(const struct request *r, const char *name,
 	fprintf(stderr, "shardscope: %s\n", note.text);
 }
 
-/* A scenario, or another tool's file; then one line says what was made of it. */
+/* A scenario, or another tool's file; then one line says what was made of it. The model
+ * of such a file is the caller's already, with what the file makes approximate. */
 static bool read_scenario(const struct request *r, const struct arguments *arguments,
-			  struct scenario *s, struct error *error)
+			  struct scenario *s, bool *foreign, struct error *error)
 {
 	struct import_report *report = arguments->report, *own = NULL;
 	const char *name = r->scenario, *model = r->model;
@@ -298,9 +299,10 @@ static bool read_scenario(const struct request *r, const struct arguments *argum
 		free(own);
 		return false;
 	}
-	if (report->format[0] != '\0')
+	*foreign = report->format[0] != '\0';
+	if (*foreign)
 		import_summary(report, summary, sizeof summary);
-	if (report->format[0] != '\0')
+	if (*foreign)
 		fprintf(stderr, "shardscope: %s; shardscope import %s shows them\n",
 			summary, report->format);
 	else if (arguments->file && !preset_find(PRESET_PLAN, name) && !share_is(name))
@@ -313,14 +315,14 @@ static bool read_scenario(const struct request *r, const struct arguments *argum
 static bool read_bases(const struct request *r, const struct arguments *arguments,
 		       struct scenario *s, struct error *error)
 {
-	bool good, given = r->scenario || arguments->base;
+	bool good, given = r->scenario || arguments->base, foreign = false;
 
 	if (arguments->report)
 		arguments->report->given = &r->given;
 	if (arguments->base)
 		good = arguments->base(arguments->context, r->model, s, error);
 	else if (r->scenario)
-		good = read_scenario(r, arguments, s, error);
+		good = read_scenario(r, arguments, s, &foreign, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
 				      r->stack ? r->stack : "megatron-core", error);
@@ -330,7 +332,9 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 		arguments->report->given = NULL;
 	if (!good)
 		return false;
-	if (r->model && given && !library_model(&s->model, r->model, error))
+	foreign = foreign || (arguments->base && arguments->report &&
+			      arguments->report->format[0] != '\0');
+	if (r->model && given && !foreign && !library_model(&s->model, r->model, error))
 		return false;
 	if (r->cluster && (given || !r->model)) {
 		int64_t gpus = s->cluster.gpus;
