@@ -49,6 +49,10 @@ static const struct {
 	{ "sglang_router.launch_server", "sglang" },
 	{ "sglang serve ", "sglang" },
 	{ "trtllm-serve", "trtllm" },
+	{ "- \"--max-model-len", "vllm" },
+	{ "- --max-model-len", "vllm" },
+	{ "- \"--max-num-seqs", "vllm" },
+	{ "- --max-num-seqs", "vllm" },
 	{ "\nfinetuning_type:", "llama-factory" },
 	{ "\nmodel_class:", "llama-factory" },
 	{ "\npeft_config:", "llama-factory" },
@@ -79,6 +83,7 @@ static const struct {
 	{ " tensor_model_parallel_size:", "megatron" },
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
+	{ "from megatron.bridge", "megatron" },
 	{ "\ndef pretrain_recipe(", "megatron" },
 	{ "\ndef finetune_recipe(", "megatron" },
 	{ ".pretrain_recipe(", "megatron" },
@@ -126,6 +131,9 @@ static const struct {
 	{ "\nenable_attention_dp:", "trtllm" },
 	{ "\nmoe_expert_parallel_size:", "trtllm" },
 	{ "\nkv_cache_free_gpu_mem_fraction:", "trtllm" },
+	{ "\nserved_model_name:", "vllm" },
+	{ "\nmax_model_len:", "vllm" },
+	{ "\ngpu_memory_utilization:", "vllm" },
 	{ "\ntensor_parallel_size:", "trtllm" },
 	{ "\nmem-fraction-static:", "sglang" },
 	{ "\ndisaggregation-mode:", "sglang" },
@@ -133,6 +141,9 @@ static const struct {
 	{ "\ncontext-length:", "sglang" },
 	{ "\ntp-size:", "sglang" },
 	{ "\ntensor-parallel-size:", "vllm" },
+	{ "\nmax-model-len:", "vllm" },
+	{ "\nmax-num-seqs:", "vllm" },
+	{ "\ngpu-memory-utilization:", "vllm" },
 };
 
 /* Commands that start a server: a text with those of two tools is of both. */

@@ -453,6 +453,25 @@ static bool check_apart(struct arguments *arguments, const struct pairs *pairs,
 		base ? base->value : "another");
 }
 
+/* Recipes of Megatron-Bridge's first releases have their degrees in the parameters of
+ * one function and the batch in those of another: what is not read of them would be
+ * defaults. */
+static bool refuse_first(const char *file, const char *text, struct error *error)
+{
+	const char *at = strstr(text, "\ndef model_config(");
+	int line = 2;
+
+	if (!at || !strstr(text, "\ndef pretrain_config("))
+		return true;
+	for (const char *c = text; c < at; c++)
+		line += *c == '\n';
+	return error_set(
+		error, file, line,
+		"a recipe as Megatron-Bridge had them first, whose degrees are "
+		"parameters of model_config(): these are not read; those of "
+		"later releases are");
+}
+
 bool arguments_from_recipe(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error)
 {
@@ -462,7 +481,8 @@ bool arguments_from_recipe(struct arguments *arguments, const char *text, size_t
 	bool apart = false, good;
 
 	pairs_begin(&pairs, arguments->file);
-	good = read_with_base(&pairs, &source, 4, &apart, error) &&
+	good = refuse_first(arguments->file, text, error) &&
+	       read_with_base(&pairs, &source, 4, &apart, error) &&
 	       (!apart || check_apart(arguments, &pairs, error)) &&
 	       add_all(arguments, &pairs, error) &&
 	       (bridge_add_positions(arguments) ||

@@ -12,6 +12,9 @@ const char *shell_assignment(const char *word)
 {
 	const char *c = word;
 
+	/* a unit of systemd has its command behind it */
+	if (strncmp(word, "ExecStart=", 10) == 0)
+		return NULL;
 	while (isalnum((unsigned char)*c) || *c == '_')
 		c++;
 	if (c == word || isdigit((unsigned char)*word))

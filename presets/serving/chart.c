@@ -135,10 +135,39 @@ bool chart_looks_like(const char *text, size_t length)
 		"mainContainer:", "modelSpec:",        "huggingfaceId:"
 	};
 
-	if (length > 11 && strncmp(text, "apiVersion:", 11) == 0)
+	if ((length > 11 && strncmp(text, "apiVersion:", 11) == 0) ||
+	    (length > 9 && strncmp(text, "services:", 9) == 0))
 		return true;
 	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
 		if (memmem(text, length, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
+bool chart_names(const struct node *list, const char *sign)
+{
+	for (const struct node *node = list && list->kind == NODE_LIST ? list->child
+								       : NULL;
+	     node; node = node->next)
+		if (node->kind == NODE_SCALAR && strstr(node->text, sign))
+			return true;
+	return list && list->kind == NODE_SCALAR && strstr(list->text, sign);
+}
+
+bool chart_is_service(const struct node *container)
+{
+	return scalar_of(container, "image") && !scalar_of(container, "name") &&
+	       !node_get(container, "args") && !node_get(container, "entrypoint");
+}
+
+bool chart_is_vllms(const struct node *args)
+{
+	static const char *const own[] = { "--max-model-len", "--max-num-seqs",
+					   "--max-num-batched-tokens",
+					   "--kv-transfer-config" };
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (chart_names(args, own[i]))
 			return true;
 	return false;
 }

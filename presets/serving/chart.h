@@ -27,5 +27,12 @@ const struct node *chart_main(const struct node *workload);
 const char *chart_served(const struct node *model);
 /* Whether a text is a manifest, a chart's values or a graph. */
 bool chart_looks_like(const char *text, size_t length);
+/* Whether a word of the list, or of the one text, has this in it. */
+bool chart_names(const struct node *list, const char *sign);
+/* A service of Docker Compose: what it calls command are arguments of the image's own
+ * program (compose-spec, "command"). */
+bool chart_is_service(const struct node *container);
+/* Arguments that only vLLM has, of a patch that leaves the image to another file. */
+bool chart_is_vllms(const struct node *args);
 
 #endif

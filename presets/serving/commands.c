@@ -1,5 +1,4 @@
 /* commands.c - finds what starts a server, and makes pairs of its flags; see tool.h. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,54 +27,6 @@ struct finder {
 	bool broken;
 };
 
-bool word_is_program(const char *word, const char *program)
-{
-	const char *slash = strrchr(word, '/');
-
-	return strcmp(slash ? slash + 1 : word, program) == 0;
-}
-
-static bool is_flag(const char *word)
-{
-	size_t dashes = strspn(word, "-");
-
-	return dashes >= 1 && dashes <= 2 && isalpha((unsigned char)word[dashes]);
-}
-
-/* The tool's own name of a flag or key: no dashes in front, one joint, no alias. */
-static void canonical(const struct tool *tool, const char *name, char out[128])
-{
-	char other = tool->joint == '-' ? '_' : '-';
-	size_t length = 0;
-
-	while (*name == '-')
-		name++;
-	for (; name[length] != '\0' && length < 127; length++)
-		out[length] = name[length] == other ? tool->joint : name[length];
-	out[length] = '\0';
-	for (const char *const *a = tool->aliases; a && a[0]; a += 2)
-		if (strcmp(a[0], out) == 0) {
-			snprintf(out, 128, "%s", a[1]);
-			return;
-		}
-}
-
-static const struct mapping *find_row(const struct tool *tool, const char *key)
-{
-	for (const struct mapping *row = tool->rows; row->key; row++)
-		if (strcmp(row->key, key) == 0)
-			return row;
-	return NULL;
-}
-
-static bool is_switch(const struct tool *tool, const char *key)
-{
-	const struct mapping *row = find_row(tool, key);
-
-	return (row && row->words && row->words[0] == '=') ||
-	       word_among(key, tool->switches);
-}
-
 /* Members of a JSON value become keys of their own where any of them is modelled. */
 static bool add_object(struct finder *f, struct server_command *command,
 		       const char *key, const char *value, int line)
@@ -93,7 +44,7 @@ static bool add_object(struct finder *f, struct server_command *command,
 		char whole[128], name[128];
 
 		snprintf(whole, sizeof whole, "%.50s.%.70s", key, member);
-		canonical(f->tool, whole, name);
+		tool_key(f->tool, whole, name);
 		/* what stands for a flag of its own, or a variable */
 		if (strncmp(member, "--", 2) == 0)
 			snprintf(name, sizeof name, "%.127s", member + 2);
@@ -119,35 +70,6 @@ static bool add_flag(struct finder *f, struct server_command *command, const cha
 	return pairs_add(&command->flags, key, value, line, f->error);
 }
 
-static bool is_truth(const char *word)
-{
-	return strcasecmp(word, "true") == 0 || strcasecmp(word, "false") == 0;
-}
-
-/* The words that belong to a flag: none, one, or for an unknown one all there are.
- * Returns how many. */
-static int take_values(const struct tool *tool, const char *key,
-		       const struct shell_word *words, int count, char value[4096])
-{
-	bool switches = is_switch(tool, key), known;
-	size_t used = 0;
-	int taken = 0;
-
-	value[0] = '\0';
-	if (switches && (count == 0 || !is_truth(words[0].text)))
-		return 0;
-	known = find_row(tool, key) || word_among(key, tool->others) ||
-		word_among(key, tool->model_flags);
-	while (taken < count && !is_flag(words[taken].text) && used < 4095) {
-		used += (size_t)snprintf(value + used, 4096 - used, "%s%s",
-					 taken ? " " : "", words[taken].text);
-		taken++;
-		if (known)
-			break;
-	}
-	return taken;
-}
-
 static bool add_words(struct finder *f, struct server_command *command,
 		      const struct shell_word *words, int count)
 {
@@ -156,7 +78,7 @@ static bool add_words(struct finder *f, struct server_command *command,
 		char name[128], key[128], value[4096];
 		int line = words[i].line;
 
-		if (!is_flag(text)) {
+		if (!word_is_flag(text)) {
 			if (command->checkpoint[0] == '\0')
 				snprintf(command->checkpoint,
 					 sizeof command->checkpoint, "%s", text);
@@ -165,11 +87,11 @@ static bool add_words(struct finder *f, struct server_command *command,
 		snprintf(name, sizeof name, "%.*s",
 			 equals && equals - text < 127 ? (int)(equals - text) : 127,
 			 text);
-		canonical(f->tool, name, key);
+		tool_key(f->tool, name, key);
 		if (equals)
 			snprintf(value, sizeof value, "%s", equals + 1);
 		else
-			i += take_values(f->tool, key, words + i + 1, count - i - 1,
+			i += tool_values(f->tool, key, words + i + 1, count - i - 1,
 					 value);
 		if (!add_flag(f, command, key, value, line))
 			return false;
@@ -328,7 +250,7 @@ static bool add_keys(struct finder *f, struct server_command *command,
 	for (int i = 0; i < keys->count && good; i++) {
 		char key[128];
 
-		canonical(f->tool, argument_of(keys->item[i].key), key);
+		tool_key(f->tool, argument_of(keys->item[i].key), key);
 		good = add_flag(f, command, key, keys->item[i].value,
 				keys->item[i].line);
 	}
@@ -346,29 +268,81 @@ static void remove_flag(struct server_command *command, const struct pair *flag)
 		(size_t)(flags->count - at) * sizeof *flags->item);
 }
 
-/* The here-document that a command's file was written from. */
+/* Settings that a command reads from a file: its own flags go before. */
+static bool add_settings(struct finder *f, struct server_command *command,
+			 const struct pairs *keys)
+{
+	bool named = command->checkpoint[0] != '\0', good = true;
+
+	for (int i = 0; i < keys->count && good; i++) {
+		const struct pair *pair = &keys->item[i];
+		char key[128];
+
+		tool_key(f->tool, pair->key, key);
+		if (pairs_find(&command->flags, key) ||
+		    (named && word_among(key, f->tool->model_flags)))
+			continue;
+		good = add_flag(f, command, key, pair->value, command->line);
+	}
+	return good;
+}
+
+/* What a file holds, whose flag is removed. */
+static bool add_file(struct finder *f, struct server_command *command,
+		     const struct pair *flag, const struct pairs *keys)
+{
+	bool own = f->tool->file_flag && strcmp(flag->key, f->tool->file_flag) == 0;
+
+	remove_flag(command, flag);
+	return own ? add_keys(f, command, keys) : add_settings(f, command, keys);
+}
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool refuse_elsewhere(struct finder *f, const struct pair *file, bool model)
+{
+	return error_set(f->error, f->file, file->line,
+			 "%s stands in %.60s, which is not here; give it in the "
+			 "command",
+			 model ? "the model" : f->tool->degree_flag,
+			 last_name(file->value));
+}
+
+/* The file that a command names: a here-document that it was written from, or one that
+ * stands beside the script. */
 static bool add_document(struct finder *f, struct server_command *command)
 {
-	const struct pair *file =
-		f->tool->file_flag ? pairs_find(&command->flags, f->tool->file_flag)
-				   : NULL;
-	const char *slash = file ? strrchr(file->value, '/') : NULL;
-	const char *name = !file ? "" : slash ? slash + 1 : file->value;
+	const char *key =
+		f->tool->file_flag ? f->tool->file_flag : f->tool->settings_flag;
+	const struct pair *file = key ? pairs_find(&command->flags, key) : NULL;
+	const char *name = file ? last_name(file->value) : "";
+	struct pairs beside;
+	bool good;
 
-	for (int i = 0; i < f->documents && file; i++) {
+	if (!file)
+		return true;
+	for (int i = 0; i < f->documents; i++) {
 		const struct found_document *d = &f->document[i];
 
-		if (f->documents > 1 && (name[0] == '\0' || !strstr(d->head, name)))
-			continue;
-		remove_flag(command, file);
-		return add_keys(f, command, &d->keys);
+		if (f->documents == 1 || (name[0] != '\0' && strstr(d->head, name)))
+			return add_file(f, command, file, &d->keys);
 	}
+	if (beside_read(&beside, f->file, file->value)) {
+		good = add_file(f, command, file, &beside);
+		pairs_free(&beside);
+		return good;
+	}
+	if (!f->tool->file_flag && command->checkpoint[0] == '\0' &&
+	    f->report->model[0] == '\0')
+		return refuse_elsewhere(f, file, true);
 	/* degrees that are nowhere are in it */
-	return !file || pairs_find(&command->flags, f->tool->degree_flag) ||
-	       error_set(
-		       f->error, f->file, file->line,
-		       "%s stands in %.60s, which is not here; give it in the command",
-		       f->tool->degree_flag, name);
+	return pairs_find(&command->flags, f->tool->degree_flag) ||
+	       refuse_elsewhere(f, file, false);
 }
 
 /* The tool's own YAML, where a file starts no server. */
@@ -383,8 +357,9 @@ static bool read_yaml(struct finder *f, const char *text, size_t length)
 	for (int i = 0; i < keys.count && !known; i++) {
 		char key[128];
 
-		canonical(f->tool, keys.item[i].key, key);
-		known = find_row(f->tool, key) || word_among(key, f->tool->others);
+		tool_key(f->tool, keys.item[i].key, key);
+		known = tool_row(f->tool, key) || word_among(key, f->tool->others) ||
+			word_among(key, f->tool->model_flags);
 	}
 	good = !known || add_keys(f, command, &keys);
 	if (known)

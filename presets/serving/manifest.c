@@ -96,6 +96,12 @@ static void put_text(struct manifest *m, const char *text, size_t length, bool q
 
 static void put_word(struct manifest *m, const char *word)
 {
+	/* Compose puts variables in */
+	if (m->container && strchr(word, '$') && chart_is_service(m->container) &&
+	    !strpbrk(word, "\"`\\")) {
+		fprintf(m->out, "\"%s\"", word);
+		return;
+	}
 	fputc('\'', m->out);
 	put_text(m, word, strlen(word), true);
 	fputc('\'', m->out);
@@ -162,16 +168,6 @@ static void put_environment(struct manifest *m, const struct node *container)
 	}
 }
 
-static bool names_tool(const struct node *list, const char *sign)
-{
-	for (const struct node *node = list && list->kind == NODE_LIST ? list->child
-								       : NULL;
-	     node; node = node->next)
-		if (node->kind == NODE_SCALAR && strstr(node->text, sign))
-			return true;
-	return list && list->kind == NODE_SCALAR && strstr(list->text, sign);
-}
-
 /* A key of a mapping that a controller makes a flag of. */
 struct field {
 	const char *key, *flag;
@@ -217,9 +213,14 @@ static void put_entry(struct manifest *m, const struct node *container,
 	bool serves = chart && (strcmp(chart, "vllmServe") == 0 ||
 				strcmp(chart, "imageDefault") == 0);
 
-	if (command || names_tool(args, m->tool->sign))
+	if (command && chart_is_service(container)) {
+		args = command;
+		command = NULL;
+	}
+	if (command || chart_names(args, m->tool->sign))
 		return;
-	if (serves || (image && strstr(image, "vllm")))
+	if (serves ||
+	    (image ? strstr(image, "vllm") != NULL : !chart && chart_is_vllms(args)))
 		fputs(" vllm serve", m->out);
 	else if (image && strstr(image, "sglang"))
 		fputs(" python -m sglang.launch_server", m->out);

@@ -437,6 +437,8 @@ const struct tool tool_sglang = {
 	.others = others,
 	.drafts = drafts,
 	.switches = switches,
+	.settings_flag = "config",
+	.degree_flag = "tp-size",
 	.launcher = launcher,
 	.role_flag = "disaggregation-mode",
 	.roles = { [ROLE_PREFILL] = "prefill", [ROLE_DECODE] = "decode" },

@@ -97,6 +97,8 @@ struct tool {
 	 * all are flags. */
 	const char *const *cli_keys;
 	const char *file_flag;
+	/* That names a YAML with flags of the command, which go before. NULL: none. */
+	const char *settings_flag;
 	const char *degree_flag; /* TP, which that YAML may hold */
 	/* Variables of the environment that a command with such flags reads; they
 	 * become flags of these names. NULL: none. */
@@ -133,8 +135,22 @@ bool commands_read(const struct tool *tool, const char *file, const char *text,
 		   size_t length, struct server_commands *out,
 		   struct import_report *report, struct error *error);
 void commands_free(struct server_commands *commands);
+
+/* --- flags.c --- */
 /* Whether the last part of a path is this. */
 bool word_is_program(const char *word, const char *program);
+bool word_is_flag(const char *word);
+/* The tool's own name of a flag or key: no dashes in front, one joint, no alias. */
+void tool_key(const struct tool *tool, const char *name, char out[128]);
+const struct mapping *tool_row(const struct tool *tool, const char *key);
+/* The words that belong to a flag: none, one, or for an unknown one all there are.
+ * Returns how many. */
+int tool_values(const struct tool *tool, const char *key,
+		const struct shell_word *words, int count, char value[4096]);
+
+/* --- beside.c --- */
+/* The YAML of this name in the folder of that file; false where there is none. */
+bool beside_read(struct pairs *out, const char *file, const char *name);
 
 /* --- manifest.c --- */
 /* The containers of a file for Kubernetes as a script with the same lines, to be freed;
