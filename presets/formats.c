@@ -39,7 +39,6 @@ static const struct {
 	{ "dynamo.vllm", "vllm" },
 	{ "\nkind: LLMInferenceService\n", "vllm" },
 	{ "\nkind: InferenceService\n", "vllm" },
-	{ "\nmodelArtifacts:", "vllm" },
 	{ "\n    modelURL:", "vllm" },
 	{ "vllmConfig:", "vllm" },
 	{ "\n        huggingfaceId:", "vllm" },
@@ -49,6 +48,8 @@ static const struct {
 	{ "sglang_router.launch_server", "sglang" },
 	{ "sglang serve ", "sglang" },
 	{ "trtllm-serve", "trtllm" },
+	/* charts of llm-d, of which a container may start another */
+	{ "\nmodelArtifacts:", "vllm" },
 	{ "- \"--max-model-len", "vllm" },
 	{ "- --max-model-len", "vllm" },
 	{ "- \"--max-num-seqs", "vllm" },

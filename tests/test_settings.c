@@ -1,5 +1,6 @@
 /* test_settings.c - servers whose settings stand elsewhere than in a command: units of
- * systemd, a YAML beside the script, services of Docker Compose, patches of Kustomize. */
+ * systemd, a YAML beside the script, services of Docker Compose, patches of Kustomize.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,8 @@ static void test_whose_yaml(void **state)
 	evaluate("a.yaml --model qwen3-8b", 0, ", vllm\n", "read as vllm");
 	write_file("a.yaml", "model: \"Qwen/Qwen3-8B\"\nmax-model-len: 8192\n");
 	evaluate("a.yaml", 0, "serving qwen3-8b on 1 x", "read as vllm");
-	write_file("a.yaml", "kv_cache_config: {dtype: fp8}\ntensor_parallel_size: 2\n");
+	write_file("a.yaml",
+		   "kv_cache_config: {dtype: fp8}\ntensor_parallel_size: 2\n");
 	evaluate("a.yaml --model qwen3-8b", 0, ", tensorrt-llm\n", NULL);
 	remove_file("a.yaml");
 }

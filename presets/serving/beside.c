@@ -1,5 +1,5 @@
-/* beside.c - the YAML of settings that a command names, where it stands in the folder of
- * the file with the command; see tool.h. */
+/* beside.c - the YAML of settings that a command names, where it stands in the folder
+ * of the file with the command; see tool.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

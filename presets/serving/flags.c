@@ -1,4 +1,5 @@
-/* flags.c - words of a command that starts a server, as flags of its tool; see tool.h. */
+/* flags.c - words of a command that starts a server, as flags of its tool; see tool.h.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static bool is_truth(const char *word)
 }
 
 int tool_values(const struct tool *tool, const char *key,
-		       const struct shell_word *words, int count, char value[4096])
+		const struct shell_word *words, int count, char value[4096])
 {
 	bool switches = is_switch(tool, key), known;
 	size_t used = 0;
