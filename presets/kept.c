@@ -118,3 +118,19 @@ void kept_read(const char *path, struct import_report *out)
 	take(out, &document);
 	document_free(&document);
 }
+
+int kept_knobs(const char *path, const struct knob *out[], int most)
+{
+	struct document document;
+	int count = 0;
+
+	if (strcmp(path, "-") == 0 || !document_read(&document, path, NULL))
+		return 0;
+	for (const struct node *node =
+		     document.root->kind == NODE_MAP ? document.root->child : NULL;
+	     node && count < most; node = node->next)
+		if (knob_find(node->key))
+			out[count++] = knob_find(node->key);
+	document_free(&document);
+	return count;
+}

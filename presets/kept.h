@@ -6,6 +6,7 @@
 #ifndef PRESETS_KEPT_H
 #define PRESETS_KEPT_H
 
+#include "engine/knob/knob.h"
 #include "engine/plan/scenario.h"
 #include "presets/import.h"
 
@@ -16,5 +17,7 @@ void kept_read(const char *path, struct import_report *out);
 /* The same of its text. */
 void kept_parse(const char *file, const char *text, size_t length,
 		struct import_report *out);
+/* The knobs that a scenario file says, at most so many; returns how many. */
+int kept_knobs(const char *path, const struct knob *out[], int most);
 
 #endif

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "engine/knob/knob.h"
+#include "presets/shelf.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
 
@@ -161,6 +162,41 @@ static void test_idle_options_are_told(void **state)
 		assert_null(strstr(ran.out, "without effect"));
 		ran_free(&ran);
 	}
+}
+
+/* Keys of a file as well, and no key of a shipped plan. */
+static void test_idle_keys_are_told(void **state)
+{
+	char name[] = "/tmp/shardscope-idle-XXXXXX.yaml", command[160];
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list);
+	FILE *stream = fdopen(mkstemps(name, 5), "w");
+
+	(void)state;
+	assert_non_null(stream);
+	fputs("model: qwen3-0.6b\ngpus: 8\ngbs: 8\nprompt: 5000\nzero: 1\n"
+	      "first_stage_layers: 3\n",
+	      stream);
+	fclose(stream);
+	snprintf(command, sizeof command, "eval %s --fsdp_prefetch 3", name);
+	run_check(command, 0,
+		  "given, but without effect in this plan: fsdp_prefetch, prompt, "
+		  "first_stage_layers\n",
+		  NULL);
+	for (int i = 0; i < count; i++) {
+		struct ran ran;
+
+		snprintf(command, sizeof command, "export yaml %s > %s", list[i].name,
+			 name);
+		run_check(command, 0, NULL, NULL);
+		snprintf(command, sizeof command, "eval %s --json", name);
+		ran = run(command);
+		if (strstr(ran.out, "without_effect"))
+			fail_msg("%s: %s", list[i].name,
+				 strstr(ran.out, "without_effect"));
+		ran_free(&ran);
+	}
+	remove(name);
 }
 
 /* Every bad input is one line that names the place, and status 2. */
@@ -787,6 +823,7 @@ int main(void)
 		cmocka_unit_test(test_a_too_large_plan_is_complete),
 		cmocka_unit_test(test_options_take_dashes_and_underscores),
 		cmocka_unit_test(test_idle_options_are_told),
+		cmocka_unit_test(test_idle_keys_are_told),
 		cmocka_unit_test(test_bad_options_are_refused),
 		cmocka_unit_test(test_an_import_says_what_it_assumed),
 		cmocka_unit_test(test_bad_files_are_refused_with_their_line),

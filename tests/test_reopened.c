@@ -34,10 +34,9 @@ static const char *const training[] = { "gpus",
 					"optimizer_offload",
 					NULL };
 static const char *const serving[] = {
-	"gpus",          "tp",           "pp",         "cp",           "ep",
-	"dp_attention",  "precision",    "kv_precision", "speculative",
-	"disaggregated", "prefill_gpus", "prefill_tp", "memory_share", "max_requests",
-	NULL
+	"gpus",         "tp",         "pp",           "cp",           "ep",
+	"dp_attention", "precision",  "kv_precision", "speculative",  "disaggregated",
+	"prefill_gpus", "prefill_tp", "memory_share", "max_requests", NULL
 };
 
 static bool is_assumed(const struct import_report *report, const char *key)
@@ -96,8 +95,8 @@ static void check(const struct format *format, const struct scenario *s)
 		fail_msg("%s of %s: %s, in\n%s", format->name, s->model.name,
 			 error.text, text);
 	assert_int_equal(back.plan.mode, s->plan.mode);
-	for (const char *const *key =
-		     s->plan.mode == MODE_TRAINING ? training : serving;
+	for (const char *const *key = s->plan.mode == MODE_TRAINING ? training
+								    : serving;
 	     *key; key++)
 		check_knob(s, &back, text, &report, *key);
 	free(text);

@@ -13,15 +13,13 @@
 #include "engine/trust/trust.h"
 #include "presets/report.h"
 #include "tui/command.h"
+#include "tui/command/idle.h"
 #include "tui/command/simulate.h"
-
-enum { MAX_GIVEN = 128 };
 
 struct asked {
 	bool json;
 	/* knobs that options set, in their order */
-	const struct knob *given[MAX_GIVEN];
-	int givens;
+	struct idle_of said; /* options, and a scenario's own file */
 	struct start start;
 	struct simulation_asked simulation;
 };
@@ -105,8 +103,8 @@ static bool note_knob(void *context, const struct knob *knob, const char *text)
 	(void)text;
 	if (simulation_notes(&asked->simulation, knob))
 		return true;
-	if (asked->givens < MAX_GIVEN)
-		asked->given[asked->givens++] = knob;
+	if (asked->said.givens < MAX_GIVEN)
+		asked->said.given[asked->said.givens++] = knob;
 	return false;
 }
 
@@ -357,40 +355,11 @@ static void print_extrapolation(const struct scenario *s)
 		printf("beyond what was measured: %s\n", text);
 }
 
-/* Whether a finding is about the knob, which says more. */
-static bool is_named(const struct findings *problems, const struct knob *knob)
-{
-	for (int i = 0; i < problems->count; i++)
-		if (problems->item[i].knob &&
-		    strcmp(problems->item[i].knob, knob->key) == 0)
-			return true;
-	return false;
-}
-
-/* Options that were given and move nothing here, as fsdp_prefetch without FSDP; those
- * that say what is so anyway are left out. Returns how many. */
-static int list_idle(const struct asked *asked, const struct scenario *s,
-		     const struct findings *problems, const struct knob *idle[])
-{
-	struct scenario usual = *s;
-	int count = 0;
-
-	scenario_defaults(&usual);
-	for (int i = 0; i < asked->givens; i++) {
-		const struct knob *knob = asked->given[i];
-
-		if (!knob_applies(s, knob) && !knob_same(s, &usual, knob) &&
-		    !is_named(problems, knob))
-			idle[count++] = knob;
-	}
-	return count;
-}
-
 static void print_idle(const struct asked *asked, const struct scenario *s,
 		       const struct findings *problems)
 {
 	const struct knob *idle[MAX_GIVEN];
-	int count = list_idle(asked, s, problems, idle);
+	int count = idle_list(&asked->said, s, problems, idle);
 
 	for (int i = 0; i < count; i++)
 		printf("%s%s",
@@ -434,7 +403,7 @@ static int print_eval(const struct scenario *s, const struct estimate *e,
 	if (asked->json) {
 		root = report_object(s, e);
 		report_start(root, &asked->start, s);
-		report_idle(root, idle, list_idle(asked, s, &e->problems, idle));
+		report_idle(root, idle, idle_list(&asked->said, s, &e->problems, idle));
 		if (asked->simulation.done)
 			report_simulation(root, s, &asked->simulation.log,
 					  &asked->simulation.result,
@@ -477,6 +446,8 @@ int command_eval(int argc, char **argv)
 		.context = &asked,
 		.start = &asked.start,
 		.knob = note_knob,
+		.file = asked.said.file,
+		.file_size = sizeof asked.said.file,
 	};
 	struct scenario scenario;
 	int status;
