@@ -53,7 +53,8 @@ static struct candidate all[MOST];
 static void describe(const struct scenario *s, struct plain *out)
 {
 	const struct plan *p = &s->plan;
-	int64_t chunks = scenario_chunks(s), ranks = scenario_dp(s) * p->cp, most;
+	int64_t copies = p->pp > 1 ? schedule_weight_copies(p->schedule) : 1, most;
+	int64_t chunks = scenario_chunks(s), ranks = copies * scenario_dp(s) * p->cp;
 	bool grouped = p->schedule == SCHEDULE_INTERLEAVED && chunks > 1 && p->pp > 1;
 	bool full = p->recompute == RECOMPUTE_FULL &&
 		    p->recompute_layers * p->pp < s->model.layers;
@@ -62,8 +63,8 @@ static void describe(const struct scenario *s, struct plain *out)
 			       : p->schedule;
 	double zero;
 
-	most = s->model.moe.experts > 0 && scenario_edp(s) > ranks ? scenario_edp(s)
-								   : ranks;
+	most = s->model.moe.experts > 0 ? copies * scenario_edp(s) : 1;
+	most = most > ranks ? most : ranks;
 	zero = most == 1 && p->zero < 3 ? 0 : (double)p->zero;
 	*out = (struct plain){
 		.part = { (double)s->cluster.gpus,
@@ -269,8 +270,11 @@ static void any_space(void)
 	problem.research = true;
 	problem.objective = (enum objective)below(OBJECTIVE_COUNT);
 	planner_axes(&problem);
-	PIN("schedule", SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_GPIPE,
-	    SCHEDULE_ZB_H1);
+	if (below(3))
+		PIN("schedule", SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_GPIPE,
+		    SCHEDULE_ZB_H1);
+	else
+		PIN("schedule", SCHEDULE_DUALPIPE, SCHEDULE_1F1B);
 	if (below(2))
 		PIN("micro_batch_group", 0, 2, 4);
 	if (below(2))

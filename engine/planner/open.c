@@ -48,27 +48,56 @@ static void mode_key(const struct scenario *s, double *key)
 		key[1] = (double)layers;
 }
 
-static bool has_two_copies(const struct options *shapes)
+/* One stage has no other way through the pipeline, whatever its schedule is called. */
+static bool has_two_copies(const struct scenario *s, const struct options *shapes)
 {
+	if (s->plan.pp == 1)
+		return false;
 	for (int i = 0; i < shapes->count; i++)
 		if (schedule_weight_copies(shapes->item[i].inner.schedule) > 1)
 			return true;
 	return false;
 }
 
-/* Two copies of the weights are two ranks for each one. A group of all is none; one
- * rank has nothing to share, but ZeRO 3 keeps buffers for it. */
+/* Of ZeRO, its group and offload. Two copies of the weights are two ranks for each one.
+ * A group of all is none; one rank has nothing to share, but ZeRO 3 keeps buffers for
+ * it. */
+static void with_copies(const struct scenario *s, int64_t copies, double *key)
+{
+	int64_t dense = scenario_dp(s) * s->plan.cp;
+	int64_t expert = s->model.moe.experts > 0 ? scenario_edp(s) : 1;
+	int64_t most = copies * (dense > expert ? dense : expert);
+
+	if (most <= 1 && key[0] < 3)
+		key[0] = 0;
+	if (key[0] <= 0 || key[1] >= (double)(copies * dense))
+		key[1] = 0;
+}
+
 static void state_key(const struct planner *p, const struct scenario *s, double *key)
 {
-	const struct plan *plan = &s->plan;
-	int64_t copies = has_two_copies(&p->option[ROLE_SHAPE]) ? 2 : 1;
-	int64_t dense = scenario_dp(s) * plan->cp, group = plan->zero_group;
-	int64_t expert = s->model.moe.experts > 0 ? scenario_edp(s) : 1, most;
+	key[0] = (double)s->plan.zero;
+	key[1] = (double)s->plan.zero_group;
+	key[2] = s->plan.optimizer_offload;
+	with_copies(s, has_two_copies(s, &p->option[ROLE_SHAPE]) ? 2 : 1, key);
+}
 
-	most = copies * (dense > expert ? dense : expert);
-	key[0] = (double)(most <= 1 && plan->zero < 3 ? 0 : plan->zero);
-	key[1] = plan->zero > 0 && group < copies * dense ? (double)group : 0;
-	key[2] = plan->optimizer_offload;
+/* Whether an earlier state comes to the same where weights have one copy. */
+static bool is_same_once(const struct options *states, const struct scenario *s,
+			 const double *key)
+{
+	double once[] = { key[0], key[1], key[2] };
+
+	with_copies(s, 1, once);
+	for (int i = 0; i < states->count; i++) {
+		const double *other = states->item[i].key;
+		double twin[] = { other[0], other[1], other[2] };
+
+		with_copies(s, 1, twin);
+		if (memcmp(once, twin, sizeof once) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void set_key(const struct planner *p, const struct scenario *s, enum role role,
@@ -150,6 +179,8 @@ static void list_options(struct planner *p, enum role role, double times)
 		memcpy(new->choice, option->choice, sizeof new->choice);
 		new->inner = option->inner;
 		new->has_even = role == ROLE_SHAPE ? has_even(list, new->key) : false;
+		new->has_once = role == ROLE_STATE &&
+				p->trains &&is_same_once(list, s, new->key);
 		list->count++;
 	}
 }

@@ -42,6 +42,8 @@ struct option {
 	double times;  /* candidates that are the same whatever the node is */
 	int row;       /* of a rule that it breaks whatever the node is; -1: none */
 	bool has_even; /* shapes: an earlier one differs in that its split is even */
+	bool has_once; /* states: an earlier one is the same of one copy of the weights
+			*/
 	struct bound_shape shape;  /* shapes */
 	struct train_states least; /* states: what they take at least */
 	struct train_bound bound;  /* modes */

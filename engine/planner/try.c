@@ -226,7 +226,8 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 	search_put(&state->inner, ROLE_STATE, &s->plan);
 	if (breaks_mixed(p))
 		return 0;
-	if (deals_evenly(p) || holds_evenly(p, option[ROLE_SHAPE])) {
+	if (deals_evenly(p) || holds_evenly(p, option[ROLE_SHAPE]) ||
+	    (state->has_once && mesh_copies(s) == 1)) {
 		p->result.counts.repeated++;
 		return 1;
 	}
