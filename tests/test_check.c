@@ -240,12 +240,21 @@ static double rate_of(const cJSON *root)
 }
 
 /* The remedy is told with the figures that the command has once it is taken. */
+static void compare(const char *taken, const cJSON *remedy)
+{
+	const cJSON *rate = cJSON_GetObjectItem(remedy, "tokens_per_second_per_gpu");
+	cJSON *root = ask(taken);
+
+	assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(remedy, "feasible")),
+			 cJSON_IsTrue(cJSON_GetObjectItem(root, "feasible")));
+	assert_close(rate ? rate->valuedouble : 0, rate_of(root), 1e-9);
+	cJSON_Delete(root);
+}
+
 static void follow(const char *line, const char *stated, const cJSON *remedy)
 {
 	const char *knob = cJSON_GetObjectItem(remedy, "knob")->valuestring;
-	const cJSON *rate = cJSON_GetObjectItem(remedy, "tokens_per_second_per_gpu");
 	char taken[512], given[64];
-	cJSON *root;
 
 	snprintf(given, sizeof given, "--%s %s", knob, stated);
 	assert_non_null(strstr(line, given));
@@ -253,11 +262,39 @@ static void follow(const char *line, const char *stated, const cJSON *remedy)
 		 (int)(strstr(line, given) - line), line, knob,
 		 cJSON_GetObjectItem(remedy, "value")->valuestring,
 		 strstr(line, given) + strlen(given));
-	root = ask(taken);
-	assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(remedy, "feasible")),
-			 cJSON_IsTrue(cJSON_GetObjectItem(root, "feasible")));
-	assert_close(rate ? rate->valuedouble : 0, rate_of(root), 1e-9);
-	cJSON_Delete(root);
+	compare(taken, remedy);
+}
+
+/* Whatever a file's reader assumed, the rest of its plan stays as it was read. */
+static void test_remedies_of_files(void **state)
+{
+	static const char *const files[] = {
+		"maxtext/named",     "megatron/args.yaml", "megatron/overrides",
+		"mlperf/config.sh",  "sglang/script",      "trtllm/script",
+		"nanotron/exported", "megatron/recipe.py", "torchtitan/exported",
+	};
+	int followed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		char line[512], taken[600];
+		cJSON *root, *problem, *remedy;
+
+		snprintf(line, sizeof line, "tests/fuzz/seeds/%s", files[i]);
+		root = ask(line);
+		cJSON_ArrayForEach(problem, cJSON_GetObjectItem(root, "problems"))
+			cJSON_ArrayForEach(remedy,
+					   cJSON_GetObjectItem(problem, "remedies"))
+		{
+			snprintf(taken, sizeof taken, "%s --%s %s", line,
+				 cJSON_GetObjectItem(remedy, "knob")->valuestring,
+				 cJSON_GetObjectItem(remedy, "value")->valuestring);
+			compare(taken, remedy);
+			followed++;
+		}
+		cJSON_Delete(root);
+	}
+	assert_true(followed >= 12);
 }
 
 /* Plans of which only a part is given: once a degree can't be, nothing else is chosen,
@@ -327,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_broken_rules),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_remedies_as_taken),
+		cmocka_unit_test(test_remedies_of_files),
 		cmocka_unit_test(test_change_stack),
 	};
 

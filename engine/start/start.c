@@ -108,7 +108,8 @@ bool start_again(const struct start *start, const struct scenario *scenario,
 	struct start again = *start;
 
 	*out = *scenario;
-	if (start->chosen > 0)
+	/* the choices of a file's reader have no plan before them */
+	if (start->wanted && start->chosen > 0)
 		out->plan = start->before;
 	if (!knob || !knob_set(out, knob, value))
 		return false;
