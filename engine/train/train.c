@@ -1,37 +1,23 @@
 /* train.c - see engine/train/train.h. */
 #include "engine/train/train.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "engine/base/plain.h"
 #include "engine/rules/legality.h"
 #include "engine/train/step.h"
 
-/* Everything before the per-stage arrays, which are written as far as they are used. */
-static void clear(struct estimate *out)
+/* Everything before the lists: these, and what the findings hold, are written as far as
+ * they are used. */
+static void clear_estimate(struct estimate *out)
 {
-	int findings = offsetof(struct findings, item);
+	size_t head =
+		offsetof(struct estimate, problems) + offsetof(struct findings, item);
+	size_t rest = offsetof(struct estimate, world);
 
-	memset(&out->problems, 0, (size_t)findings);
-	out->legal = out->fits = out->host_fits = out->feasible = false;
-	out->unsure = false;
-	out->stages = 0;
-	out->fullest_stage = out->slowest_stage = 0;
-	out->capacity_bytes = out->fit_probability = 0;
-	out->host_bytes = out->host_capacity_bytes = 0;
-	out->memory_low_bytes = out->memory_high_bytes = 0;
-	clear_bytes(&out->memory, sizeof out->memory);
-	out->step_seconds = out->compute_seconds = out->bubble_seconds = 0;
-	out->exposed_seconds = out->optimizer_seconds = out->recompute_seconds = 0;
-	out->step_low_seconds = out->step_high_seconds = 0;
-	out->pipeline_idle_seconds = out->end_idle_seconds = 0;
-	out->pipeline_seconds = out->bubble_ratio = out->idle_to_ideal = 0;
-	clear_bytes(out->cost, sizeof out->cost);
-	out->tokens_per_second = out->tokens_per_second_per_gpu = 0;
-	out->tflops_per_gpu = out->mfu = out->mfu_bf16 = out->hfu = 0;
-	clear_bytes(&out->run, sizeof out->run);
-	clear_bytes(&out->serving, sizeof out->serving);
-	out->traffic_count = 0;
+	memset(out, 0, head);
+	clear_bytes((char *)out + rest, offsetof(struct estimate, traffic) - rest);
 }
 
 static void derive(const struct scenario *s, struct estimate *out)
@@ -57,7 +43,7 @@ static void derive(const struct scenario *s, struct estimate *out)
 static bool run(const struct scenario *scenario, bool sums_alone, struct step *step,
 		struct estimate *out)
 {
-	clear(out);
+	clear_estimate(out);
 	out->sums_alone = sums_alone;
 	derive(scenario, out);
 	out->legal = scenario_problems(scenario, &out->problems) == 0;
