@@ -294,6 +294,10 @@ floors:
 	@sh tests/floors.sh
 	@sh tests/circles.sh
 
+# What the engine's files offer each other is asked for.
+public: $(ENGINE) $(HOUSE) $(B)/tui/main.o
+	@sh tests/public.sh $^
+
 # Files and functions stay short enough to read.
 lengths:
 	@sh tests/lengths.sh
@@ -326,7 +330,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-bulk fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens numbers winners screenshots purity floors lengths hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-bulk fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens numbers winners screenshots purity floors public lengths hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

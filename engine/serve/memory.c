@@ -294,11 +294,6 @@ double server_bytes_of_share(const struct scenario *s, const struct stage_memory
 	}
 }
 
-double server_share_bytes(const struct scenario *s, const struct stage_memory *held)
-{
-	return server_bytes_of_share(s, held, server_memory_share(s));
-}
-
 double server_left_bytes(const struct scenario *s, const struct stage_memory *held)
 {
 	return s->cluster.accelerator.usable_bytes - held->total_bytes;
@@ -310,7 +305,7 @@ void server_room(struct server *s, const struct stage_memory *held)
 	double tokens = server_admitted_tokens(sc), each;
 	double most = server_request_limit(sc), prefix = server_cached_tokens(sc);
 
-	s->kv_share_bytes = server_share_bytes(sc, held);
+	s->kv_share_bytes = server_bytes_of_share(sc, held, server_memory_share(sc));
 	s->kv_room_bytes = s->kv_share_bytes;
 	/* a cached prefix is held once for all */
 	each = server_request_bytes(&s->context, tokens - prefix);

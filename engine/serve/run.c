@@ -45,6 +45,9 @@ bool run_open(const struct scenario *s, struct serving_run *run)
 	return run->decode.engines >= 1 && (!run->apart || run->prefill.engines >= 1);
 }
 
+/* As run_at() with requests that are held, also where the scenario has a rate. */
+static void run_held(const struct serving_run *run, double running, struct point *out);
+
 /* What a copy of the attention gives with so many inside. A pool that only decodes has
  * nobody whose prompt runs. */
 static double given(const struct serving_run *run, double inside)
@@ -212,7 +215,7 @@ void run_at(const struct serving_run *run, double running, struct point *out)
 	out->room_seconds = run_room_wait(run, out->requests_per_second);
 }
 
-void run_held(const struct serving_run *run, double running, struct point *out)
+static void run_held(const struct serving_run *run, double running, struct point *out)
 {
 	point_of(run, running, true, out);
 }

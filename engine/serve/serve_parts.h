@@ -40,12 +40,8 @@ void server_memory(const struct server *server, struct stage_memory *out);
 double server_held_tokens(const struct scenario *scenario, double tokens);
 /* KV cache and states of one request of that many tokens, on one rank. */
 double server_request_bytes(const struct serve_context *context, double tokens);
-/* What the memory share gives the cache of a rank, by the stack's meaning of it; what
- * is really free for one. The first may be below 0, or above the second: then the
- * server can't start. */
-double server_share_bytes(const struct scenario *scenario,
-			  const struct stage_memory *held);
-/* The same with another share. */
+/* What a memory share gives the cache of a rank, by the stack's meaning of it. It may
+ * be below 0, or above what is really free for one: then the server can't start. */
 double server_bytes_of_share(const struct scenario *scenario,
 			     const struct stage_memory *held, double share);
 double server_left_bytes(const struct scenario *scenario,
@@ -166,8 +162,6 @@ void run_part(const struct serving_run *run, const struct scenario *scenario,
 /* The point at which `running` requests run in all engines together, times scaled by
  * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);
-/* The same with requests that are held, also where the scenario has a rate. */
-void run_held(const struct serving_run *run, double running, struct point *out);
 /* Output tokens a second that no number of requests gives up to those asked for, or
  * that there is room for. */
 double run_ceiling(const struct serving_run *run, const struct scenario *scenario);
