@@ -178,6 +178,39 @@ static void test_text_says_formula_terms_and_source(void **state)
 		  NULL);
 }
 
+/* A knob has the key of a number for its other name: the number is explained. */
+static void test_a_number_goes_before_the_other_name_of_a_knob(void **state)
+{
+	static const char serve[] = "llama3.1-70b-4-h100-serve";
+	int shared = 0;
+
+	(void)state;
+	for (int i = 0; i < metric_count(); i++) {
+		const struct metric *metric = &metric_table[i];
+		bool trains = metric->modes >> MODE_TRAINING & 1;
+		char arguments[128], value[64], head[128];
+		cJSON *root;
+
+		if (!knob_find(metric->key))
+			continue;
+		shared++;
+		root = explained(metric->key, trains ? "llama3-70b-64-h100" : serve);
+		form_text(metric->form, number(root, "value"), value, sizeof value);
+		cJSON_Delete(root);
+		snprintf(head, sizeof head, "(%s) = %s\n", metric->key, value);
+		snprintf(arguments, sizeof arguments, "explain %s %s", metric->key,
+			 trains ? "llama3-70b-64-h100" : serve);
+		run_check(arguments, 0, head, NULL);
+		snprintf(arguments, sizeof arguments,
+			 "screen explain %s --number %s --size 80x40",
+			 trains ? "llama3-70b-64-h100" : serve, metric->key);
+		run_check(arguments, 0, "formula", NULL);
+	}
+	assert_true(shared > 0);
+	run_check("explain goodput llama3.1-70b-4-h100-serve", 0,
+		  "(goodput_tokens_per_second) = ", NULL);
+}
+
 static void test_what_is_not_there_is_refused(void **state)
 {
 	(void)state;
@@ -199,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_a_number_is_found_by_its_path),
 		cmocka_unit_test(test_chains_end_at_knobs_and_constants),
 		cmocka_unit_test(test_text_says_formula_terms_and_source),
+		cmocka_unit_test(test_a_number_goes_before_the_other_name_of_a_knob),
 		cmocka_unit_test(test_what_is_not_there_is_refused),
 	};
 

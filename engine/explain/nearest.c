@@ -47,3 +47,8 @@ const char *explain_nearest(const char *text)
 	}
 	return nearest_term(text, least, best);
 }
+
+const struct knob *explain_knob(const char *key)
+{
+	return metric_find(key) ? NULL : knob_find(key);
+}

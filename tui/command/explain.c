@@ -128,7 +128,7 @@ static int print_term(const struct glossary_word *word, bool json)
 static void print_text(const struct scenario *scenario, const char *key,
 		       const struct explanation *x)
 {
-	const struct knob *knob = knob_find(key);
+	const struct knob *knob = explain_knob(key);
 	char value[MAX_LAYOUT + 8];
 
 	/* a word of a knob, not its place among the words */
@@ -169,6 +169,19 @@ static int refuse_key(const struct scenario *scenario, const char *key)
 			key, near ? ", did you mean '" : "", near ? near : "",
 			near ? "'?" : "");
 	return command_fail(&error);
+}
+
+/* goodput is a share of a run, and of a server the short name of tokens a second. */
+static const char *key_in_mode(const char *key, int mode)
+{
+	const struct metric *metric = metric_find(key);
+
+	if (!metric || metric->modes >> mode & 1)
+		return key;
+	for (size_t i = 0; i < sizeof short_names / sizeof short_names[0]; i++)
+		if (strcmp(strchr(short_names[i][0], '.') + 1, key) == 0)
+			return short_names[i][1];
+	return key;
 }
 
 static int print_explanation(const struct asked *asked, const struct scenario *scenario,
@@ -215,6 +228,8 @@ int command_explain(int argc, char **argv)
 			  &status))
 		return status;
 	command_say_start(&asked.start, &scenario);
+	if (asked.key)
+		asked.key = key_in_mode(asked.key, scenario.plan.mode);
 	if (!asked.key) {
 		struct error error = { "" };
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/explain/nearest.h"
 #include "engine/knob/knob.h"
 #include "tui/view.h"
 
@@ -78,7 +79,7 @@ static enum role say_formula(const struct explanation *x, char *out, size_t size
 static void value_text(const struct explorer *explorer, const char *key,
 		       const struct explanation *x, char *out, size_t size)
 {
-	const struct knob *knob = knob_find(key);
+	const struct knob *knob = explain_knob(key);
 
 	if (knob)
 		knob_show(&explorer->scenario, knob, out, size);
@@ -197,8 +198,8 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	rect.y += draw_head(explorer, canvas, rect, &x);
 	if (x.word)
 		rect.y += words_draw(canvas, rect, x.word);
-	if (knob_find(key)) {
-		rect.y += knob_page_draw(explorer, canvas, rect, knob_find(key));
+	if (explain_knob(key)) {
+		rect.y += knob_page_draw(explorer, canvas, rect, explain_knob(key));
 		rect.y += words_linked_draw(canvas, rect, x.word,
 					    height - (rect.y - top));
 		end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
