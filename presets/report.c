@@ -107,25 +107,6 @@ static cJSON *problem(const char *code, const char *severity, const char *text,
 	return object;
 }
 
-cJSON *report_problems(const struct findings *problems)
-{
-	cJSON *list = cJSON_CreateArray();
-
-	for (int i = 0; i < problems->count; i++) {
-		const struct finding *f = &problems->item[i];
-		char text[256], source[MAX_NOTE + 16];
-		cJSON *object;
-
-		finding_text(f, text, sizeof text);
-		rule_source(f->rule, source, sizeof source);
-		object = problem(f->rule->code, severity_label(f->rule->severity), text,
-				 source);
-		cJSON_AddItemToObject(object, "nearest", report_nearest(f));
-		cJSON_AddItemToArray(list, object);
-	}
-	return list;
-}
-
 /* Not a rule of any stack: the sum of what a stage holds is above the memory. */
 static void add_memory_problem(cJSON *list, const struct estimate *e)
 {
@@ -141,6 +122,28 @@ static void add_memory_problem(cJSON *list, const struct estimate *e)
 			 "sum of the fullest stage");
 	cJSON_AddItemToObject(object, "nearest", cJSON_CreateObject());
 	cJSON_AddItemToArray(list, object);
+}
+
+cJSON *report_problems(const struct estimate *e)
+{
+	const struct findings *problems = &e->problems;
+	cJSON *list = cJSON_CreateArray();
+
+	for (int i = 0; i < problems->count; i++) {
+		const struct finding *f = &problems->item[i];
+		char text[256], source[MAX_NOTE + 16];
+		cJSON *object;
+
+		finding_text(f, text, sizeof text);
+		rule_source(f->rule, source, sizeof source);
+		object = problem(f->rule->code, severity_label(f->rule->severity), text,
+				 source);
+		cJSON_AddItemToObject(object, "nearest", report_nearest(f));
+		cJSON_AddItemToArray(list, object);
+	}
+	if (estimate_is_too_large(e))
+		add_memory_problem(list, e);
+	return list;
 }
 
 /* "tp.bytes" goes into an object tp of the group. */
@@ -263,17 +266,14 @@ static void add_extrapolation(cJSON *root, const struct scenario *scenario)
 
 cJSON *report_object(const struct scenario *scenario, const struct estimate *estimate)
 {
-	cJSON *root = cJSON_CreateObject(), *problems, *model;
+	cJSON *root = cJSON_CreateObject(), *model;
 	const char *approximate = scenario->model.approximate;
 
 	cJSON_AddItemToObject(root, "scenario", report_scenario(scenario));
 	cJSON_AddBoolToObject(root, "feasible", estimate->feasible);
 	cJSON_AddBoolToObject(root, "unsure", estimate->unsure);
 	add_extrapolation(root, scenario);
-	problems = report_problems(&estimate->problems);
-	if (estimate_is_too_large(estimate))
-		add_memory_problem(problems, estimate);
-	cJSON_AddItemToObject(root, "problems", problems);
+	cJSON_AddItemToObject(root, "problems", report_problems(estimate));
 	add_metrics(root, scenario->plan.mode, estimate);
 	if (scenario->plan.mode == MODE_INFERENCE && estimate->legal)
 		add_serving(root, estimate);

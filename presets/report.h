@@ -107,6 +107,6 @@ void report_simulation(struct cJSON *root, const struct scenario *scenario,
 		       const struct request_log *log, const struct queue_result *result,
 		       uint64_t seed);
 /* The list of problems. */
-struct cJSON *report_problems(const struct findings *problems);
+struct cJSON *report_problems(const struct estimate *estimate);
 
 #endif

@@ -70,8 +70,7 @@ char *report_compare_json(const struct compare *c, const struct scenario *const 
 
 		cJSON_AddStringToObject(plan, "name", title[i].name);
 		cJSON_AddBoolToObject(plan, "feasible", c->fits[i]);
-		cJSON_AddItemToObject(plan, "problems",
-				      report_problems(&e[i]->problems));
+		cJSON_AddItemToObject(plan, "problems", report_problems(e[i]));
 		cJSON_AddNumberToObject(plan, "tokens_per_second_per_gpu", c->rate[i]);
 		cJSON_AddNumberToObject(plan, "gain", c->gain[i]);
 		report_start(plan, &title[i].start, s[i]);

@@ -443,8 +443,7 @@ static cJSON *row_object(const struct measured_run *run, struct estimate *estima
 	if (run->scenario.plan.mode == MODE_INFERENCE) {
 		add_serving(row, run, &p);
 		cJSON_AddBoolToObject(row, "feasible", p.predicted);
-		cJSON_AddItemToObject(row, "problems",
-				      report_problems(&estimate->problems));
+		cJSON_AddItemToObject(row, "problems", report_problems(estimate));
 		return row;
 	}
 	add_predicted(row, p.predicted, "predicted_step_seconds", p.predicted_seconds);
@@ -461,7 +460,7 @@ static cJSON *row_object(const struct measured_run *run, struct estimate *estima
 	add_predicted(row, run->peak_bytes > 0, "measured_peak_memory_bytes",
 		      run->peak_bytes);
 	cJSON_AddBoolToObject(row, "feasible", p.predicted && estimate->feasible);
-	cJSON_AddItemToObject(row, "problems", report_problems(&estimate->problems));
+	cJSON_AddItemToObject(row, "problems", report_problems(estimate));
 	return row;
 }
 
