@@ -41,25 +41,42 @@ static void print_plan(const struct planner_problem *problem,
 	printf(" %s", name[0] ? name : "as given");
 }
 
-/* The same in whole, to be given to eval. */
+/* A choice that the search leaves as eval would make it, with nothing else given. */
+static bool is_as_begun(const struct planner_problem *problem,
+			const struct planner_axis *axis)
+{
+	return axis->count == 1 &&
+	       axis->value[0] == knob_get(&problem->base, axis->knob);
+}
+
+static void print_option(const struct scenario *s, const struct knob *knob,
+			 int *printed)
+{
+	char text[64];
+
+	if (!knob_applies(s, knob))
+		return;
+	knob_print(s, knob, text, sizeof text);
+	printf("%s --%s %s", (*printed)++ ? "" : "\nthe first as options:", knob->key,
+	       text);
+}
+
+/* The same in whole, to be given to eval. What was assumed is told, too: with other
+ * degrees given a start may assume otherwise. */
 static void print_options(const struct planner_problem *problem,
-			  const struct planner_found *found)
+			  const struct planner_found *found, const struct start *start)
 {
 	struct scenario s;
 	int printed = 0;
 
 	planner_scenario(problem, found, &s);
-	for (int i = 0; i < problem->axes; i++) {
-		const struct planner_axis *axis = &problem->axis[i];
-		char text[64];
-
-		if (axis->count == 1 || !knob_applies(&s, axis->knob))
-			continue;
-		knob_print(&s, axis->knob, text, sizeof text);
-		printf("%s --%s %s",
-		       printed++ ? "" : "\nthe first as options:", axis->knob->key,
-		       text);
-	}
+	for (int i = 0; i < problem->axes; i++)
+		if (!is_as_begun(problem, &problem->axis[i]))
+			print_option(&s, problem->axis[i].knob, &printed);
+	for (int i = 0; i < start->chosen; i++)
+		if (start->choice[i]->group != GROUP_RUN &&
+		    strcmp(start->choice[i]->key, "gpus") != 0)
+			print_option(&s, start->choice[i], &printed);
 	if (printed)
 		putchar('\n');
 }
@@ -444,7 +461,7 @@ void print_search(const struct planner_problem *problem,
 		print_row(problem, &result->top[extra->alike->best[i]], extra->alike,
 			  i);
 	if (result->found > 0)
-		print_options(problem, &result->top[0]);
+		print_options(problem, &result->top[0], extra->start);
 	if (result->found > 0)
 		print_doubts(problem, &result->top[0]);
 	if (result->found > 0)
