@@ -1,0 +1,138 @@
+/* test_commands_agree.c - what two commands tell of one plan is the same. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "engine/advice/advice.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+
+static cJSON *json_of(const char *arguments)
+{
+	struct ran ran = run(arguments);
+	cJSON *root = cJSON_Parse(ran.out);
+
+	if (!root)
+		fail_msg("%s: %s", arguments, ran.err);
+	ran_free(&ran);
+	return root;
+}
+
+static cJSON *at(cJSON *root, const char *path)
+{
+	char copy[128], *rest = copy, *part;
+
+	snprintf(copy, sizeof copy, "%s", path);
+	while (root && (part = strsep(&rest, ".")))
+		root = part[0] >= '0' && part[0] <= '9'
+			       ? cJSON_GetArrayItem(root, atoi(part))
+			       : cJSON_GetObjectItem(root, part);
+	if (!root)
+		fail_msg("no %s", path);
+	return root;
+}
+
+/* "the first as options", given to eval with what was given to search, is the first:
+ * also of a stack that knows no experts, where eval by itself would split them. */
+static void test_the_first_as_options_is_the_first(void **state)
+{
+	static const char *const scenarios[] = {
+		"--model granite-4.0-h-small --cluster dgx-a100-80g --gpus 2048 "
+		"--stack nanotron",
+		"--model llama3.1-70b --cluster dgx-h100 --gpus 256",
+		"--model mixtral-8x7b --cluster dgx-h100 --gpus 64",
+		"llama3-70b-64-h100",
+	};
+	static const char mark[] = "the first as options:";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+		char arguments[1024];
+		cJSON *told, *again;
+		struct ran ran;
+		char *options;
+
+		snprintf(arguments, sizeof arguments, "search %s --json", scenarios[i]);
+		told = json_of(arguments);
+		snprintf(arguments, sizeof arguments, "search %s", scenarios[i]);
+		ran = run(arguments);
+		options = strstr(ran.out, mark);
+		assert_non_null(options);
+		options += strlen(mark);
+		*strchr(options, '\n') = '\0';
+		snprintf(arguments, sizeof arguments, "eval %s %s --json", scenarios[i],
+			 options);
+		again = json_of(arguments);
+		assert_close(at(again, "time.step_seconds")->valuedouble,
+			     at(told, "best.time.step_seconds")->valuedouble, 1e-9);
+		ran_free(&ran);
+		cJSON_Delete(again);
+		cJSON_Delete(told);
+	}
+}
+
+/* What is wrong with a plan stands beside "feasible" in the JSON of both. */
+static void test_compare_has_the_problems_of_eval(void **state)
+{
+	static const char *const knobs[] = { "tp=4 pp=8", "mbs=64", "pp=3" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++) {
+		char arguments[256], options[64] = "";
+		char copy[64], *rest = copy, *part;
+		cJSON *compared, *alone;
+
+		snprintf(copy, sizeof copy, "%s", knobs[i]);
+		while ((part = strsep(&rest, " "))) {
+			snprintf(options + strlen(options), sizeof options - strlen(options),
+				 " --%s", part);
+		}
+		snprintf(arguments, sizeof arguments,
+			 "compare llama3-70b-64-h100 '%s' --json", knobs[i]);
+		compared = json_of(arguments);
+		snprintf(arguments, sizeof arguments, "eval llama3-70b-64-h100%s --json",
+			 options);
+		alone = json_of(arguments);
+		assert_true(cJSON_GetArraySize(at(alone, "problems")) > 0);
+		assert_true(cJSON_Compare(at(alone, "problems"),
+					  at(compared, "plans.1.problems"), true));
+		cJSON_Delete(alone);
+		cJSON_Delete(compared);
+	}
+}
+
+/* A rule's ways to break it stand one after the other: a code that comes back further
+ * down would be another rule, and a severity for one would be taken for both. */
+static void test_a_code_is_one_rule(void **state)
+{
+	const struct rule *rule, *later;
+
+	(void)state;
+	for (int i = 0; (rule = rule_at(i)); i++) {
+		int k = i + 1;
+
+		while (rule_at(k) && strcmp(rule->code, rule_at(k)->code) == 0)
+			k++;
+		for (; (later = rule_at(k)); k++)
+			/* of advice a number may have several rooms; the rules of
+			 * training and of servers share some */
+			if (strcmp(rule->code, later->code) == 0 &&
+			    rule->severity == SEVERITY_ERROR &&
+			    strcmp(rule->text, later->text) != 0)
+				fail_msg("%s: '%s' and '%s'", rule->code, rule->text,
+					 later->text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_first_as_options_is_the_first),
+		cmocka_unit_test(test_compare_has_the_problems_of_eval),
+		cmocka_unit_test(test_a_code_is_one_rule),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
