@@ -93,12 +93,12 @@ static double usual(const struct knob *knob, const struct scenario *s)
 }
 
 /* Whether the axis is of those that a name may tell: it does something, and is free or
- * a degree. */
+ * has another value, or a degree. */
 static bool may_be_told(const struct planner_axis *axis)
 {
 	return knob_applies(&scenario, axis->knob) &&
-	       (axis->count > 1 || is(axis->knob, "mbs") ||
-		axis->knob->group == GROUP_PARALLELISM);
+	       (axis->count > 1 || axis->value[0] != knob_get(&scenario, axis->knob) ||
+		is(axis->knob, "mbs") || axis->knob->group == GROUP_PARALLELISM);
 }
 
 /* The word of the name that tells this axis, or NULL. */

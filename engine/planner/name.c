@@ -114,12 +114,14 @@ static void plain_text(const struct scenario *s, const struct knob *knob, char *
 	snprintf(out + used, size - used, " %s", word);
 }
 
-/* Whether a plan's name may tell of this axis. */
+/* Whether a plan's name may tell of this axis: one that has a single value is the same
+ * in all plans of the space, but not in one from outside of it. */
 static bool is_told(const struct planner_problem *problem, const struct scenario *s,
 		    const struct planner_axis *axis)
 {
 	if (!knob_applies(s, axis->knob) ||
-	    (axis->count == 1 && !is_degree(axis->knob)))
+	    (axis->count == 1 && !is_degree(axis->knob) &&
+	     axis->value[0] == knob_get(s, axis->knob)))
 		return false;
 	/* long words, the same in nearly every plan */
 	return axis->knob->type != KNOB_SET ||
