@@ -86,14 +86,14 @@ static void test_compare_has_the_problems_of_eval(void **state)
 
 		snprintf(copy, sizeof copy, "%s", knobs[i]);
 		while ((part = strsep(&rest, " "))) {
-			snprintf(options + strlen(options), sizeof options - strlen(options),
-				 " --%s", part);
+			snprintf(options + strlen(options),
+				 sizeof options - strlen(options), " --%s", part);
 		}
 		snprintf(arguments, sizeof arguments,
 			 "compare llama3-70b-64-h100 '%s' --json", knobs[i]);
 		compared = json_of(arguments);
-		snprintf(arguments, sizeof arguments, "eval llama3-70b-64-h100%s --json",
-			 options);
+		snprintf(arguments, sizeof arguments,
+			 "eval llama3-70b-64-h100%s --json", options);
 		alone = json_of(arguments);
 		assert_true(cJSON_GetArraySize(at(alone, "problems")) > 0);
 		assert_true(cJSON_Compare(at(alone, "problems"),
@@ -101,6 +101,61 @@ static void test_compare_has_the_problems_of_eval(void **state)
 		cJSON_Delete(alone);
 		cJSON_Delete(compared);
 	}
+}
+
+/* A plan that nobody gave is chosen for the first point: its row is what eval tells. */
+static void test_a_sweep_begins_as_eval_does(void **state)
+{
+	static const struct {
+		const char *scenario, *key, *first, *values;
+	} cases[] = {
+		{ "--model gpt3-6.7b --cluster gb200-nvl72 --gpus 1024", "gbs", "64",
+		  "64,2048" },
+		{ "--model llama3.1-8b --cluster dgx-h100", "gpus", "8", "8,64" },
+		{ "--model llama3.1-8b --cluster dgx-h100", "gpus", "4", "4..6" },
+		{ "--model llama3.1-8b --cluster dgx-h100 --gpus 8", "seq", "32768",
+		  "32k,4k" },
+		{ "--mode inference --model llama3.1-8b --cluster dgx-h100 --gpus 8 "
+		  "--stack vllm",
+		  "prompt", "60000", "60000,100" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char arguments[256];
+		cJSON *row, *alone;
+
+		snprintf(arguments, sizeof arguments, "sweep %s --vary %s=%s --json",
+			 cases[i].scenario, cases[i].key, cases[i].values);
+		row = json_of(arguments);
+		snprintf(arguments, sizeof arguments, "eval %s --%s %s --json",
+			 cases[i].scenario, cases[i].key, cases[i].first);
+		alone = json_of(arguments);
+		if (!cJSON_Compare(at(row, "scenario"), at(alone, "scenario"), true))
+			fail_msg("%s: another plan than the first row's", arguments);
+		assert_true(cJSON_IsTrue(at(row, "feasible")));
+		cJSON_Delete(row);
+		cJSON_Delete(alone);
+	}
+}
+
+/* What eval takes may have a value that the search does not offer: its name has it. */
+static void test_a_plan_from_outside_is_named_whole(void **state)
+{
+	static const char line[] = "--model qwen3-32b --cluster dgx-h100 --gpus 8 "
+				   "--tokens 1B --seq 4096 --gbs 128";
+	char arguments[256], name[32];
+	cJSON *root;
+
+	(void)state;
+	snprintf(arguments, sizeof arguments, "eval %s --json", line);
+	root = json_of(arguments);
+	snprintf(name, sizeof name, " oo%g, is ",
+		 at(root, "scenario.optimizer_offload")->valuedouble);
+	assert_string_not_equal(name, " oo0, is ");
+	snprintf(arguments, sizeof arguments, "search %s --top 1", line);
+	run_check(arguments, 0, name, NULL);
+	cJSON_Delete(root);
 }
 
 /* A rule's ways to break it stand one after the other: a code that comes back further
@@ -131,6 +186,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_first_as_options_is_the_first),
 		cmocka_unit_test(test_compare_has_the_problems_of_eval),
+		cmocka_unit_test(test_a_sweep_begins_as_eval_does),
+		cmocka_unit_test(test_a_plan_from_outside_is_named_whole),
 		cmocka_unit_test(test_a_code_is_one_rule),
 	};
 

@@ -99,6 +99,8 @@ struct arguments {
 	/* Filled where the scenario is a model without a plan: what was chosen to begin
 	 * with. NULL: one line on standard error says it. */
 	struct start *start;
+	/* Asked before such a plan is chosen, for what else is given; may be NULL. */
+	void (*gives)(void *context, struct scenario *scenario);
 	/* Only the names of cluster and stack are noted: who calls sets knobs of its
 	 * own and chooses then. */
 	bool starts_later;

@@ -297,3 +297,11 @@ void start_layout(struct start *start, struct scenario *s)
 	start_divide_batch(start, s);
 	start_set(start, s, "tokens", knob_get(s, knob_find("tokens")));
 }
+
+bool start_decides(const struct knob *knob)
+{
+	for (int i = 0; decided[i]; i++)
+		if (strcmp(decided[i], knob->key) == 0)
+			return true;
+	return false;
+}

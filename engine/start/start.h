@@ -34,6 +34,9 @@ struct start {
 /* Notes that the person set it; start_forget: that a choice is not to be told. */
 void start_give(struct start *start, const struct knob *knob);
 void start_forget(struct start *start, const struct knob *knob);
+/* Whether it is a choice of every start: a degree, the micro-batch, what is computed
+ * again. Not how much there is to do, and on how many accelerators. */
+bool start_decides(const struct knob *knob);
 /* Sets what was not given. The scenario holds model, cluster, stack with its defaults
  * and what was given. */
 void start_choose(struct start *start, struct scenario *scenario);

@@ -372,6 +372,8 @@ static void begin(const struct request *r, const struct arguments *arguments,
 		start_give(start, knob_find(degrees[i]));
 	if (arguments->starts_later)
 		return;
+	if (arguments->gives)
+		arguments->gives(arguments->context, s);
 	start_choose(start, s);
 	if (!arguments->start)
 		command_say_start(start, s);

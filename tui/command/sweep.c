@@ -213,6 +213,30 @@ static bool expand(struct varied *v, const struct scenario *scenario,
 	return true;
 }
 
+/* A plan that is chosen is chosen for the first point; of what makes a plan, as TP, its
+ * own values are chosen and then varied. */
+static void give_first(void *context, struct scenario *s)
+{
+	struct sweep *sweep = context;
+	char first[MAX_LAYOUT], why[256];
+
+	for (int i = 0; i < sweep->count; i++) {
+		const struct varied *v = &sweep->varied[i];
+		const char *dots = v->count > 0 ? strstr(v->value[0], "..") : NULL;
+		size_t length = v->count > 0 ? strlen(v->value[0]) : 0;
+
+		if (length == 0 || start_decides(v->knob) ||
+		    v->knob == knob_find("mode"))
+			continue;
+		if (dots)
+			length = (size_t)(dots - v->value[0]);
+		snprintf(first, sizeof first, "%.*s", (int)length, v->value[0]);
+		/* what it can't have is refused before the first row */
+		if (knob_parse(s, v->knob, first, why, sizeof why))
+			start_give(&sweep->start, v->knob);
+	}
+}
+
 /* Every value once, before the first row: a script gets a whole table or none. */
 static bool check_values(const struct sweep *sweep, const struct scenario *scenario,
 			 struct error *error)
@@ -415,6 +439,7 @@ int command_sweep(int argc, char **argv)
 	struct sweep *sweep = calloc(1, sizeof *sweep);
 	struct arguments arguments = {
 		.context = sweep,
+		.gives = give_first,
 	};
 	struct scenario scenario;
 	struct error error = { "" };
