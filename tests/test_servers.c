@@ -119,6 +119,37 @@ static void test_vllm_script(void **state)
 	assert_int_equal(scenario_check(&s, NULL), 0);
 }
 
+/* Before it starts its server a script looks whether the package is there: that is no
+ * server, nor is an image that runs something else than its own. */
+static void test_what_only_names_a_server_is_none(void **state)
+{
+	static const char *const asks[] = {
+		"python3 -c \"import vllm; print(vllm.__version__)\"\n",
+		"python3 -c \"from vllm.entrypoints.openai import api_server\"\n",
+		"docker run --rm vllm/vllm-openai:latest python3 -c 'import vllm'\n",
+		"docker run --rm --entrypoint=nvidia-smi vllm/vllm-openai -L\n",
+		"srun --container-image=vllm/vllm-openai python3 -c 'import vllm'\n",
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
+		char script[256];
+
+		snprintf(script, sizeof script, "%svllm serve Qwen/Qwen3-8B -tp 2\n",
+			 asks[i]);
+		read_good("vllm", script, &s);
+		assert_string_equal(s.model.name, "qwen3-8b");
+		expect(&s, "tp", "2");
+	}
+	read_good("vllm",
+		  "docker run --entrypoint bash vllm/vllm-openai:latest -c "
+		  "'vllm serve Qwen/Qwen3-8B --tensor-parallel-size 4'\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "4");
+}
+
 static void test_vllm_experts(void **state)
 {
 	struct scenario s;
@@ -1335,6 +1366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_name_tells_how_wide_weights_are),
 		cmocka_unit_test(test_vllm_script),
+		cmocka_unit_test(test_what_only_names_a_server_is_none),
 		cmocka_unit_test(test_vllm_experts),
 		cmocka_unit_test(test_adapters),
 		cmocka_unit_test(test_adapters_are_written),

@@ -189,13 +189,20 @@ static bool see_mark(struct finder *f, const struct shell_word *words, int count
 	return true;
 }
 
+/* python3 -c "from vllm.entrypoints import …": Python inside a word. */
+static bool is_python(const struct finder *f, const char *word)
+{
+	return f->depth > 0 &&
+	       (strcmp(word, "import") == 0 || strcmp(word, "from") == 0);
+}
+
 static bool see_command(void *context, const struct shell_word *words, int count)
 {
 	struct finder *f = context;
 	int first = f->tool->starts(words, count);
 	struct server_command *command;
 
-	if (see_mark(f, words, count))
+	if (see_mark(f, words, count) || is_python(f, words[0].text))
 		return true;
 	if (first == 0)
 		return look_inside(f, words, count);

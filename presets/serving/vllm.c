@@ -173,6 +173,26 @@ static bool runs_image(const struct shell_word *words, int count)
 	return true;
 }
 
+/* "docker run vllm/vllm-openai bash -c …": the image runs something else than its own
+ * server. */
+static bool runs_program(const struct shell_word *words, int count)
+{
+	static const char *const programs[] = { "bash",    "sh",  "python",
+						"python3", "pip", "nvidia-smi" };
+	static const char asked[] = "--entrypoint=";
+
+	for (int i = 0; i < count; i++) {
+		const char *word = words[i].text;
+
+		if (strncmp(word, asked, sizeof asked - 1) == 0)
+			word += sizeof asked - 1;
+		for (size_t k = 0; k < sizeof programs / sizeof programs[0]; k++)
+			if (word_is_program(word, programs[k]))
+				return true;
+	}
+	return false;
+}
+
 static int starts(const struct shell_word *words, int count)
 {
 	for (int i = 0; i + 1 < count; i++)
@@ -182,8 +202,8 @@ static int starts(const struct shell_word *words, int count)
 	for (int i = 0; i < count; i++)
 		if (strncmp(words[i].text, "vllm.entrypoints", 16) == 0 ||
 		    strcmp(words[i].text, "dynamo.vllm") == 0 ||
-		    (strstr(words[i].text, "vllm-openai") &&
-		     runs_image(words, count)) ||
+		    (strstr(words[i].text, "vllm-openai") && runs_image(words, count) &&
+		     !runs_program(words, count)) ||
 		    strstr(words[i].text, "vllm/entrypoints/"))
 			return i + 1;
 	return 0;
