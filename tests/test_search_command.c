@@ -87,6 +87,10 @@ static void test_questions_have_answers(void **state)
 	assert_true(number(root, "questions.3.plan.model.parameters") > 13e9);
 	cJSON_Delete(root);
 	says(SMALL PINS "--gpus 16 --top 1 --ask gpus", 0, "smallest cluster: ");
+	/* what is tried beyond one node, and that only */
+	says("search --model llama3.1-405b --cluster dgx-h100 --stack vllm --mode inference --gpus 16 --precision bf16 "
+	     "--concurrency 8 --top 1 --ask gpus",
+	     0, "smallest cluster: 16 GPUs, not 8 GPUs, in whole nodes of 8");
 }
 
 static void test_the_fewest_gpus(void **state)

@@ -320,7 +320,11 @@ static void print_end(const struct inverse *q)
 {
 	int64_t positions = q->problem->base.model.max_positions;
 	const struct knob *knob = knob_find(inverse_word(q->kind));
+	int64_t node = q->problem->base.cluster.gpus_per_node;
 
+	/* a few odd numbers of these are all that is tried beyond one */
+	if (q->kind == INVERSE_GPUS && node > 1 && q->answer > (double)node)
+		printf(", in whole nodes of %lld", (long long)node);
 	if (knob && q->kind != INVERSE_GPUS && q->answer >= knob->max)
 		fputs(", the most that the knob takes", stdout);
 	if (q->kind == INVERSE_SEQUENCE && positions > 0 &&
