@@ -243,6 +243,41 @@ static void take_row(void)
 		stage_type(&s, "\n");
 }
 
+/* What is asked by halves goes up and down; what is said of it only grows. */
+static void test_what_is_known_of_an_answer_only_grows(void **state)
+{
+	double said = 0;
+	int times = 0;
+
+	(void)state;
+	stage_open(&s, "llama3-70b-64-h100", 120, 36);
+	stage_type(&s, "7");
+	while (explorer_idle(&s.explorer)) {
+		const struct search *search = s.explorer.search;
+		double value;
+		char unit, *screen, *at;
+
+		if (!search || search->phase < SEARCH_ASK ||
+		    search->inverse[INVERSE_SEQUENCE].done)
+			continue;
+		explorer_draw(&s.explorer, &s.canvas);
+		screen = canvas_to_text(&s.canvas);
+		assert_null(strstr(screen, "trying sequence"));
+		at = strstr(screen, "fits: ");
+		at = at ? strstr(at, "  sequence ") : NULL;
+		if (at && sscanf(at, "  sequence %lf %c+ ...", &value, &unit) == 2) {
+			value *= unit == 'M' ? 1e6 : unit == 'k' ? 1e3 : 1;
+			assert_true(value >= said);
+			said = value;
+			times++;
+		}
+		free(screen);
+	}
+	assert_true(times > 0);
+	stage_shows(&s, "sequence to ");
+	stage_close(&s);
+}
+
 /* A typed plan is held against the best, and says what keeps it from running. */
 static void test_a_typed_plan_is_held_against_the_best(void **state)
 {
@@ -456,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_a_filter_is_taken_from_the_knobs_too),
 		cmocka_unit_test(test_the_line_of_the_filter_is_not_cut),
 		cmocka_unit_test(test_answers_stand_below),
+		cmocka_unit_test(test_what_is_known_of_an_answer_only_grows),
 		cmocka_unit_test(test_a_typed_plan_is_held_against_the_best),
 		cmocka_unit_test(test_the_fewest_gpus_are_found),
 		cmocka_unit_test(test_fronts_are_drawn),

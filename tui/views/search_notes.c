@@ -145,22 +145,24 @@ static void answer_words(const struct inverse *q, char *out, size_t size)
 	}
 }
 
-/* The question that is asked now, and with what. */
-static void trying_words(const struct inverse *q, char *out, size_t size)
+/* The question that is asked now, and what is known of it so far, which only grows:
+ * what is tried goes up and down, by halves. */
+static void asking_words(const struct inverse *q, char *out, size_t size)
 {
-	double value = q->value[q->at];
 	char tokens[32];
 
 	switch (q->kind) {
-	case INVERSE_GPUS: snprintf(out, size, "trying %.0f GPUs ...", value); break;
-	case INVERSE_MICRO_BATCH:
-		snprintf(out, size, "trying micro-batch %.0f ...", value);
+	case INVERSE_GPUS:
+		snprintf(out, size, "trying %.0f GPUs ...", q->value[q->at]);
 		break;
+	case INVERSE_MICRO_BATCH: snprintf(out, size, "micro-batch ..."); break;
 	case INVERSE_SEQUENCE:
-		form_text(FORM_TOKENS, value, tokens, sizeof tokens);
-		snprintf(out, size, "trying sequence %s ...", tokens);
+		form_text(FORM_TOKENS, q->low < 0 ? 0 : q->value[q->low], tokens,
+			  sizeof tokens);
+		snprintf(out, size, q->low < 0 ? "sequence ..." : "sequence %s+ ...",
+			 tokens);
 		break;
-	default: snprintf(out, size, "trying %g times the model ...", value);
+	default: snprintf(out, size, "models ...");
 	}
 }
 
@@ -179,7 +181,7 @@ static void draw_answers(const struct explorer *explorer, struct canvas *canvas,
 		char words[64];
 
 		if (!q->done) {
-			trying_words(q, words, sizeof words);
+			asking_words(q, words, sizeof words);
 			canvas_text(canvas, x, y, end - x, ROLE_LABEL,
 				    text_width(words) > end - x ? "..." : words);
 			break;
