@@ -667,6 +667,86 @@ static void test_a_tied_head_has_its_bias(void **state)
 		}
 }
 
+/* Heads that are rotated out of place leave copies behind: of DeepSeek-V2's 16 heads on
+ * two ranks, queries and keys of 128 + 64 and values of 128, in bf16. Of shared keys
+ * there are fewer. A compiler fuses the copies away. */
+static void test_rotated_heads_are_copied(void **state)
+{
+	double heads = (double)HEADS / TP, keys = (double)KEYS / TP;
+
+	(void)state;
+	for (int compiled = 0; compiled < 2; compiled++) {
+		small_layer();
+		scenario.model.kind[0].attention.value_dim = QUERY_DIM;
+		scenario.stack.saved_head_copies = 2 / 3.0;
+		scenario.plan.compile = compiled;
+		small_draw();
+		assert_close(small_kind(OPERATOR_ATTENTION)->saved_bytes,
+			     compiled ? 0
+				      : tokens * (heads + 2 * keys) * QUERY_DIM * W *
+						2 / 3,
+			     1e-12);
+	}
+	case_mla(&scenario);
+	scenario.plan.tp = 2;
+	scenario.stack.saved_head_copies = 0.5;
+	small_draw();
+	heads = (double)scenario.model.kind[0].attention.heads / 2;
+	assert_close(small_kind(OPERATOR_ATTENTION)->saved_bytes,
+		     context.tokens * heads * (2 * (128 + 64) + 128) * W / 2, 1e-12);
+}
+
+static void same_operators(const struct graph *a, const struct graph *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (int i = 0; i < a->count; i++) {
+		const struct graph_operator *x = &a->item[i], *y = &b->item[i];
+
+		assert_string_equal(x->name, y->name);
+		assert_close(x->payload_bytes, y->payload_bytes, 1e-12);
+		assert_close(x->forward_bytes, y->forward_bytes, 1e-12);
+		assert_close(x->backward_bytes, y->backward_bytes, 1e-12);
+		assert_close(x->saved_bytes, y->saved_bytes, 1e-12);
+		assert_close(x->kept_bytes, y->kept_bytes, 1e-12);
+		assert_close(x->forward_seconds, y->forward_seconds, 1e-12);
+		assert_close(x->input_grad_seconds, y->input_grad_seconds, 1e-12);
+		assert_close(x->weight_grad_seconds, y->weight_grad_seconds, 1e-12);
+	}
+}
+
+/* Whatever the others are in, and however these are gathered, a layer that stays in 16
+ * bits is one of a plan in 16 bits. */
+static void test_wide_layers_are_those_of_16_bits(void **state)
+{
+	static const struct {
+		int precision, recipe;
+	} formats[] = {
+		{ PRECISION_FP8, FP8_DELAYED },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING },
+		{ PRECISION_FP8, FP8_ROWWISE },
+		{ PRECISION_FP8, FP8_BLOCKWISE },
+		{ PRECISION_MXFP8, FP8_DELAYED },
+		{ PRECISION_NVFP4, FP8_DELAYED },
+	};
+	static struct graph wide;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof formats / sizeof *formats; i++) {
+		small_layer();
+		scenario.plan.sp = i % 2 == 0;
+		scenario.stack.gathers_fp8 = scenario.stack.gathers_blocks = true;
+		scenario.plan.precision = formats[i / 2].precision;
+		scenario.plan.fp8_recipe = formats[i / 2].recipe;
+		scenario.model.kind[0].wide = true;
+		small_draw();
+		wide = graph;
+		scenario.plan.precision = PRECISION_BF16;
+		scenario.model.kind[0].wide = false;
+		small_draw();
+		same_operators(&wide, &graph);
+	}
+}
+
 /* A state in fp32, and in 16 bits what the convolution looks back on: one tap less than
  * it has of all that it runs over, keys and queries (B and C) as well as values. */
 static void test_a_state_space_keeps_what_it_looks_back_on(void **state)
@@ -716,6 +796,8 @@ int main(void)
 		cmocka_unit_test(test_the_ends_row_by_row),
 		cmocka_unit_test(test_an_mtp_layer_joins_two_tokens),
 		cmocka_unit_test(test_a_tied_head_has_its_bias),
+		cmocka_unit_test(test_rotated_heads_are_copied),
+		cmocka_unit_test(test_wide_layers_are_those_of_16_bits),
 		cmocka_unit_test(test_a_state_space_keeps_what_it_looks_back_on),
 	};
 

@@ -294,6 +294,41 @@ static void no_server_gives_more_than_its_ceiling(void **state)
 	assert_true(pools > servers() / 8);
 }
 
+/* Whatever else a server could do, it gives no more than its processes receive, one
+ * request after the other; what is asked for beyond that waits without end where
+ * prompts have a pool of their own. */
+static void no_server_gives_more_than_it_receives(void **state)
+{
+	struct scenario s;
+	struct serve_ceiling c;
+	int queues = 0;
+
+	(void)state;
+	seed = 16;
+	for (int i = 0; i < servers() / 4; i++) {
+		double slow = 1000, most;
+
+		server_random(&s, &now);
+		if (s.plan.serving.batching == BATCHING_STATIC)
+			continue;
+		s.stack.serving.prompt_seconds = slow;
+		serve_estimate(&s, &now);
+		assert_true(serve_ceiling(&s, &c));
+		most = copies(&s) / (slow * s.cluster.scale);
+		if (c.tokens_per_second >
+		    most * (double)s.plan.serving.output_len * (1 + 1e-9))
+			fail_at(&s, "tokens a second", c.tokens_per_second,
+				most * (double)s.plan.serving.output_len);
+		if (!s.plan.serving.disaggregated)
+			continue;
+		s.plan.serving.request_rate = 1.01 * most;
+		serve_estimate(&s, &now);
+		assert_true(!isfinite(now.serving.ttft_seconds));
+		queues++;
+	}
+	assert_true(queues > servers() / 64);
+}
+
 /* What a server holds is there, whatever share it is given. */
 static void a_full_cache_is_within_the_gpu(void **state)
 {
@@ -570,6 +605,7 @@ int main(void)
 		cmocka_unit_test(no_batch_has_a_part_of_a_prompt),
 		cmocka_unit_test(every_request_is_somewhere),
 		cmocka_unit_test(no_server_gives_more_than_its_ceiling),
+		cmocka_unit_test(no_server_gives_more_than_it_receives),
 		cmocka_unit_test(a_full_cache_is_within_the_gpu),
 		cmocka_unit_test(cache_room_is_as_logged),
 		cmocka_unit_test(weights_are_as_the_checkpoint_has_them),
