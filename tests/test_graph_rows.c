@@ -10,6 +10,7 @@
 #include "engine/graph/build.h"
 #include "engine/model/mixer.h"
 #include "engine/rules/legality.h"
+#include "engine/train/step.h"
 #include "tests/support/any.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
@@ -54,6 +55,8 @@ static void twist(void)
 	p->graph_scopes = next(1u << SCOPE_COUNT);
 	p->shared_expert_overlap = next(2);
 	p->host_binding = next(2);
+	p->ep_overlap = next(2);
+	s.stack.ep_overlap = 0.4 * (double)next(3);
 	s.stack.saves_fp8_inputs = next(2);
 	s.stack.gathers_fp8 = next(2);
 	s.stack.gathers_blocks = next(2);
@@ -483,7 +486,7 @@ static void check_call(const struct graph_operator *op)
 		     1e-12);
 }
 
-static int products, norms_read, entries, exits, waited;
+static int products, norms_read, entries, exits, waited, again;
 
 static bool is_named(const struct graph_operator *op, const char *what)
 {
@@ -539,6 +542,37 @@ static void check_wait(void)
 	waited++;
 }
 
+/* Where a pass runs without its pair, what would have hidden beside the other shows:
+ * what the experts' exchanges take and do not hide in the pass itself, and those of a
+ * forward once more where the backward runs it again. */
+static void check_alone(bool full)
+{
+	static struct layer_cost cost;
+	double forward = 0, backward = 0, all = 0;
+
+	layer_cost(&context, graph, full, &cost);
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+		double hidden = op->forward_seconds - op->exposed_forward;
+
+		if (op->kind != OPERATOR_COLLECTIVE || !op->overlaps ||
+		    op->dimension != DIM_EP)
+			continue;
+		forward += hidden;
+		backward += op->input_grad_seconds - op->exposed_backward +
+			    (op->again > 0 ? hidden : 0);
+		all += op->forward_seconds * (op->again > 0 ? 2 : 1) +
+		       op->input_grad_seconds;
+		again += op->again > 0 && hidden > 0;
+	}
+	assert_close(cost.alone_forward, forward, 1e-9);
+	assert_close(cost.alone_backward, backward, 1e-9);
+	assert_close(cost.pairs_hide,
+		     fmin(all, s.stack.ep_overlap * (cost.forward + cost.input_grad +
+						     cost.weight_grad)),
+		     1e-9);
+}
+
 static void check_layer(int kind)
 {
 	struct place at = { false, false, false };
@@ -572,6 +606,7 @@ static void check_layer(int kind)
 		at.norm = op->kind == OPERATOR_NORM;
 	}
 	check_wait();
+	check_alone(next(2));
 }
 
 static void test_operators_of_any_layer(void **state)
@@ -590,7 +625,7 @@ static void test_operators_of_any_layer(void **state)
 		}
 	}
 	assert_true(products > 1000 && norms_read > 300);
-	assert_true(entries > 100 && exits > 100 && waited > 100);
+	assert_true(entries > 100 && exits > 100 && waited > 100 && again > 100);
 }
 
 int main(void)
