@@ -3,12 +3,15 @@
 # Each must run alone; the surroundings are fixed here for all of them.
 export LC_ALL=C.UTF-8 TZ=UTC LINES= COLUMNS=
 unset NO_COLOR LINES COLUMNS
-HOME=$(mktemp -d) || exit 2
+HOME=$(mktemp -d /tmp/shardscope-run-XXXXXX) || exit 2
+# what a killed run leaves goes when the next test starts: tests/support/leftover.c
+left=/tmp/shardscope-left-$(id -u).$$
+echo "$HOME" > "$left"
 export HOME XDG_CONFIG_HOME="$HOME/config" XDG_STATE_HOME="$HOME/state"
 export SHARDSCOPE="${SHARDSCOPE:-./shardscope}"
 # memory that nobody wrote holds what no test expects
 export MALLOC_PERTURB_=165
-trap 'rm -rf "$HOME"' EXIT
+trap 'rm -rf "$HOME" "$left"' EXIT
 passed=0 failed=0 log="$HOME/log"
 for program; do
 	"$program" > "$log" 2>&1

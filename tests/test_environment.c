@@ -1,10 +1,15 @@
 /* test_environment.c - locale, NO_COLOR, COLORFGBG, COLORTERM and TERM. */
 #include "tests/support/close.h"
+#include "tests/support/leftover.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tui/environment.h"
 
@@ -165,6 +170,43 @@ static void test_letters_are_ours_in_turkish(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* A test that is killed can't tidy up; the next one does, and leaves those alone that
+ * still run. */
+static void test_a_killed_test_leaves_nothing(void **state)
+{
+	char own[] = "/tmp/shardscope-own-XXXXXX", left[64] = "", inside[80];
+	int ends[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(mkdtemp(own));
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		char folder[] = "/tmp/shardscope-killed-XXXXXX";
+
+		if (mkdtemp(folder) &&
+		    write(ends[1], folder, sizeof folder) == (ssize_t)sizeof folder)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	assert_true(read(ends[0], left, sizeof left) > 0);
+	snprintf(inside, sizeof inside, "%s/folder", left);
+	assert_int_equal(mkdir(inside, 0700), 0);
+	leftover_sweep();
+	/* no process any more, once its end was asked for */
+	assert_int_equal(access(inside, F_OK), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	leftover_sweep();
+	assert_int_not_equal(access(left, F_OK), 0);
+	assert_int_equal(access(own, F_OK), 0);
+	assert_int_equal(rmdir(own), 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_no_color),
 		cmocka_unit_test(test_background_is_known_only_when_told),
 		cmocka_unit_test(test_24_bits_are_for_who_has_them),
+		cmocka_unit_test(test_a_killed_test_leaves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
