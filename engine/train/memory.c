@@ -53,7 +53,8 @@ double step_logit_width(const struct scenario *scenario)
 	return each;
 }
 
-bool step_runs_again(const struct scenario *scenario)
+/* Whether something of a layer is computed again in the backward. */
+static bool runs_again(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
@@ -65,7 +66,7 @@ bool step_runs_again(const struct scenario *scenario)
  * anew, and those that come back from the host. */
 bool step_again(const struct scenario *scenario, const struct stage_sum *sum)
 {
-	return sum->layers > 0 && (step_runs_again(scenario) || sum->host_bytes > 0);
+	return sum->layers > 0 && (runs_again(scenario) || sum->host_bytes > 0);
 }
 
 /* Weights that ZeRO 3 has gathered: of the layer at work and those ahead of it, or,

@@ -218,8 +218,6 @@ struct sync_part {
 };
 void step_sync_parts(const struct step *step, int stage,
 		     struct sync_part part[SYNC_SLOTS]);
-/* Whether something of a layer is computed again in the backward. */
-bool step_runs_again(const struct scenario *scenario);
 /* Whether the layer at work on a stage holds more than it keeps. */
 bool step_again(const struct scenario *scenario, const struct stage_sum *sum);
 /* Seconds behind the pipeline of the stage that ends last. */
