@@ -285,6 +285,49 @@ static void test_a_stack_sums_whole_gradients(void **state)
 	assert_true(row->exposed_seconds < row->total_seconds);
 }
 
+/* The gradient of the embedding's table is the last that a backward makes, and its rows
+ * the first that a forward reads: however long both are, its part of the exchange
+ * shows, and one layer's where the vocabulary is small. Another stage of a pipeline has
+ * none. */
+static void test_nothing_hides_the_embedding(void **state)
+{
+	static const char *const rows[] = { "gradients", "parameters" };
+	static const double bytes[] = { 4, 2 };
+	static struct estimate e;
+	struct scenario s;
+
+	(void)state;
+	mixtral(&s);
+	s.model.moe.experts = 0;
+	s.model.vocab = 256000;
+	s.model.tied_embeddings = false;
+	s.cluster.gpus = 8;
+	s.plan.seq_len = 32768;
+	s.plan.global_batch = 32;
+	s.plan.zero = 1;
+	s.plan.overlap_grad_reduce = s.plan.overlap_param_gather = true;
+	s.stack.dp_overlap = 1;
+	for (int k = 0; k < s.model.kinds; k++) {
+		s.model.kind[k].mlp = MLP_DENSE;
+		s.model.kind[k].ffn = 14336;
+	}
+	for (int i = 0; i < 2; i++) {
+		double table = 256000.0 * (double)s.model.hidden;
+		const struct traffic *row;
+
+		estimate(&s, &e);
+		row = row_named(&e, rows[i]);
+		assert_close(row->exposed_seconds / row->total_seconds,
+			     table * bytes[i] / row->payload_bytes, 1e-9);
+		s.model.vocab = 1024;
+		estimate(&s, &e);
+		row = row_named(&e, rows[i]);
+		assert_close(row->exposed_seconds / row->total_seconds,
+			     1 / (double)s.model.layers, 1e-9);
+		s.model.vocab = 256000;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_a_group_holds_a_set_of_experts),
 		cmocka_unit_test(test_rows_name_the_family_and_its_ranks),
 		cmocka_unit_test(test_a_stack_sums_whole_gradients),
+		cmocka_unit_test(test_nothing_hides_the_embedding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,10 +20,14 @@ static void once_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "m", "micro-batches", "micro_batches");
 }
 
-/* What is longer than the computation beside it shows, and one layer's always. */
+/* What is longer than the computation beside it shows, and one layer's, or that of the
+ * embedding's table, always. */
 static void shown_terms(const struct asked *a, struct explanation *out,
-			const char *moved, const char *beside)
+			const char *moved, const char *table, const char *beside)
 {
+	int embedding = explain_step(a)->split.embedding_stage;
+	double trained = explain_value(a, "embedding.trained_dense");
+
 	const struct plan *plan = &a->scenario->plan;
 
 	if ((plan->zero == 3 && plan->fsdp_prefetch <= 0) ||
@@ -31,8 +35,17 @@ static void shown_terms(const struct asked *a, struct explanation *out,
 		explain_say(out, "%s", moved);
 		return;
 	}
-	explain_say(out, "min(%s, max(0, %s - o * %s) + %s / n)", moved, moved, beside,
-		    moved);
+	if (a->chunk == embedding && trained > 0) {
+		explain_say(out,
+			    "min(%s, max(0, %s - o * %s) + max(%s / n, %s * e / T))",
+			    moved, moved, beside, moved, table);
+		explain_from(a, out, "e", "the embedding's table",
+			     "embedding.trained_dense");
+		own(a, out, "T", "all that trains", "trained_parameters");
+	} else {
+		explain_say(out, "min(%s, max(0, %s - o * %s) + %s / n)", moved, moved,
+			    beside, moved);
+	}
 	explain_from(a, out, "o", "share of computing that hides traffic",
 		     "stack.dp_overlap");
 	own(a, out, "n", "layers", "layers");
@@ -46,7 +59,7 @@ void explain_shard_forward(const struct asked *a, struct explanation *out)
 		return;
 	}
 	once_terms(a, out);
-	shown_terms(a, out, "g", "f");
+	shown_terms(a, out, "g", "g", "f");
 	own(a, out, "g", "gathering", "gather_seconds");
 	if (formula_uses(out->formula, "f"))
 		own(a, out, "f", "computing", "computing_seconds");
@@ -66,7 +79,7 @@ void explain_shard_backward(const struct asked *a, struct explanation *out)
 	}
 	once_terms(a, out);
 	if (again || plan->overlap_grad_reduce)
-		shown_terms(a, out, moved, "(b + w - sum + r)");
+		shown_terms(a, out, moved, "c", "(b + w - sum + r)");
 	else
 		explain_say(out, "%s", moved);
 	own(a, out, "c", "scattering", "scatter_seconds");

@@ -57,7 +57,15 @@ static void add_shown(const struct asked *a, struct explanation *out, int slot,
 		explain_say(out, "t");
 		return;
 	}
-	explain_say(out, "min(t, max(t / if(n > 0, n, 1), t - o * x))");
+	if (slot < SYNC_EXPERTS && step_sync_table(explain_step(a), a->stage) > 0) {
+		explain_say(out,
+			    "min(t, max(t / if(n > 0, n, 1), t * e / w, t - o * x))");
+		explain_from(a, out, "e", "the embedding's table",
+			     "embedding.trained_dense");
+		own(a, out, "w", "all that trains beside it", "trained_dense");
+	} else {
+		explain_say(out, "min(t, max(t / if(n > 0, n, 1), t - o * x))");
+	}
 	own(a, out, "n", "layers, each a bucket", "layers");
 	explain_from(a, out, "o", "share of computing that hides traffic",
 		     "stack.dp_overlap");
@@ -130,8 +138,9 @@ OF_STAGE(offloads, "shown_offload", "copies to the host and back that show")
 #define SLOT_NODES(name, slot, title)                                             \
 	NODE("sync." #name, title " that show", FORM_SECONDS, name, name##_terms, \
 	     NULL,                                                                \
-	     "All but one bucket hides behind the last backward, or the first "   \
-	     "forward, at the share that the stack reaches."),                    \
+	     "All but a layer hides behind the last backward, or the first "      \
+	     "forward, at the share that the stack reaches; the embedding's "     \
+	     "table is what that ends, or begins, with."),                        \
 		NODE("sync." #name "_call", title, FORM_SECONDS, name##_call,     \
 		     name##_call_terms, NULL, "Priced by its bytes and group."),
 

@@ -125,7 +125,7 @@ const struct explain_row explain_dimensions[] = {
 	  .fill = explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "TP, EP and gathers of CP wait unless overlap is on, a ring of CP hides "
-	  "behind attention; DP hides behind the last backward, but for one bucket; "
+	  "behind attention; DP hides behind the last backward, but for a layer or the embedding's table; "
 	  "PP sends hide where the stack overlaps them.",
 	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap",
 	  .fill = explain_unhidden },

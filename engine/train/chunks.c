@@ -66,8 +66,10 @@ static void sum_chunk(const struct step *step, int k, const int16_t *kind_layers
 			chunk_add_layer(out, &step->kind[kind], count);
 		out->layers += count;
 	}
-	if (k == step->split.embedding_stage)
+	if (k == step->split.embedding_stage) {
 		chunk_add_layer(out, &step->embedding, 1);
+		out->table = step->embedding.dense_trainable;
+	}
 	if (k == step->split.head_stage)
 		chunk_add_layer(out, &step->head, 1);
 	if (k == step->split.mtp_stage && m->mtp_layers > 0) {

@@ -6,18 +6,28 @@
 #include "engine/train/step.h"
 
 /* Gathering sharded weights beside the computation of the layer before: what is longer
- * shows, and the first layer always does (FSDP, arXiv 2304.11277). ZeRO 2 gathers none,
- * and what it scatters runs ahead of nothing. */
+ * shows, and what comes first always does (FSDP, arXiv 2304.11277). ZeRO 2 gathers
+ * none, and what it scatters runs ahead of nothing. */
 static double exposed_gather(const struct scenario *scenario, double seconds,
-			     double compute, double layers)
+			     double compute, double first)
 {
 	const struct plan *plan = &scenario->plan;
 	double hides = plan->zero < 3 || plan->fsdp_prefetch > 0
 			       ? scenario->stack.dp_overlap * compute
 			       : 0;
-	double first = layers > 0 ? seconds / layers : seconds;
 
 	return lesser(seconds, larger(0, seconds - hides) + first);
+}
+
+/* Of an exchange, what nothing runs beside: a layer's, or, where it is larger, that of
+ * the table of the embedding. A forward begins with looking up in it, and its gradient
+ * is the last of a backward; FSDP has it in the root's unit. */
+static double bare_seconds(const struct chunk_time *t, double all, double with_table)
+{
+	double trainable = t->dense_trainable + t->expert_trainable;
+	double layer = t->layers > 0 ? all / t->layers : all;
+
+	return t->table > 0 ? larger(layer, with_table * t->table / trainable) : layer;
 }
 
 /* What ZeRO 2 and 3 move for some layers: dense weights, and experts on the fewer ranks
@@ -129,12 +139,14 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 	price_shards(&step->context, t, &cost);
 	/* both directions of backward traffic share the network */
 	double moved = cost.scatter_seconds + (again ? cost.gather_seconds : 0);
-	double forward = exposed_gather(step->scenario, cost.gather_seconds, t->forward,
-					t->layers);
-	double backward = again || plan->overlap_grad_reduce
-				  ? exposed_gather(step->scenario, moved,
-						   hidden_backward, t->layers)
-				  : moved;
+	double forward = exposed_gather(
+		step->scenario, cost.gather_seconds, t->forward,
+		bare_seconds(t, cost.gather_seconds, cost.gather_seconds));
+	double backward =
+		again || plan->overlap_grad_reduce
+			? exposed_gather(step->scenario, moved, hidden_backward,
+					 bare_seconds(t, moved, cost.scatter_seconds))
+			: moved;
 	/* a stage without layers gathers nothing */
 	double gather = again && cost.gather_seconds > 0
 				? backward * cost.gather_seconds / moved

@@ -20,6 +20,7 @@ struct chunk_time {
 	double wait_forward; /* of the forward, that it has launched nothing ahead */
 	double layers, expert_layers; /* with weights of each family */
 	double dense, expert, dense_trainable, expert_trainable;
+	double table; /* of what trains, the table that tokens are looked up in */
 	double flops, again_flops;
 	double host_bytes;                  /* activations that go to the host */
 	double saved_bytes;                 /* and those that stay */
@@ -220,6 +221,8 @@ void step_sync_parts(const struct step *step, int stage,
 		     struct sync_part part[SYNC_SLOTS]);
 /* Whether the layer at work on a stage holds more than it keeps. */
 bool step_again(const struct scenario *scenario, const struct stage_sum *sum);
+/* Trainable weights of the embedding's table where a stage looks up in it, else 0. */
+double step_sync_table(const struct step *step, int stage);
 /* Seconds behind the pipeline of the stage that ends last. */
 double step_ends(const struct step *step);
 void step_memory(const struct step *step, struct estimate *out);

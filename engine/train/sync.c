@@ -49,15 +49,14 @@ void step_pieces(const struct fabric *fabric, const struct group *group,
 }
 
 /* Hidden behind the last micro-batch's backward, or the first one's forward: all but
- * one bucket, at the share that the stack reaches. */
+ * what nothing runs beside, at the share that the stack reaches. */
 static double exposed_sync(const struct stack *stack, double seconds, double beside,
-			   double layers, bool overlaps)
+			   double bare, bool overlaps)
 {
-	double bucket = layers > 0 ? seconds / layers : seconds;
-
 	if (!overlaps)
 		return seconds;
-	return lesser(seconds, larger(bucket, seconds - stack->dp_overlap * beside));
+	return lesser(seconds,
+		      larger(bare * seconds, seconds - stack->dp_overlap * beside));
 }
 
 /* The stages that add up the gradients of one table; -1 = none do. */
@@ -90,6 +89,29 @@ static const char *const names[SYNC_SLOTS] = {
 	[SYNC_HOST] = "optimizer to host",
 };
 
+double step_sync_table(const struct step *step, int stage)
+{
+	int k = step->split.embedding_stage;
+
+	return schedule_stage(step->scenario->plan.schedule, step->stages, k) == stage
+		       ? step->embedding.dense_trainable
+		       : 0;
+}
+
+/* Of an exchange, what nothing runs beside: the backward ends with the gradient of the
+ * table of the embedding, the forward begins with looking up in it, and it is many
+ * layers large where the vocabulary is; elsewhere one layer's. */
+static double bare_share(const struct sync *s)
+{
+	double layer = s->layers > 0 ? 1 / s->layers : 1;
+	double trainable = s->step->sum[s->stage].dense_trainable;
+	double table = step_sync_table(s->step, s->stage);
+
+	if (s->family == SYNC_EXPERTS || table <= 0)
+		return layer;
+	return larger(layer, table / trainable);
+}
+
 static double add_sync(const struct sync *s, int slot, enum collective_kind kind,
 		       const struct group *group, double bytes, bool overlaps)
 {
@@ -112,7 +134,7 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 				: lesser(calls, bytes / least_bucket_bytes);
 	step_pieces(&s->step->context.fabric, group, kind, bytes, calls, &cost);
 	exposed = exposed_sync(&s->step->scenario->stack, cost.seconds, beside,
-			       s->layers, overlaps);
+			       bare_share(s), overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes, &cost,
 		     exposed * s->share);
 	s->part[s->family + slot] = (struct sync_part){ .what = what,
@@ -259,7 +281,8 @@ static bool alike(const struct step *step, int a, int b)
 {
 	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
 
-	return x->layers == y->layers && x->trained_layers == y->trained_layers &&
+	return step_sync_table(step, a) == step_sync_table(step, b) &&
+	       x->layers == y->layers && x->trained_layers == y->trained_layers &&
 	       x->dense_trainable == y->dense_trainable &&
 	       x->expert_trainable == y->expert_trainable && x->narrow == y->narrow &&
 	       step->work[a].forward_seconds == step->work[b].forward_seconds &&
