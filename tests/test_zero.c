@@ -328,6 +328,43 @@ static void test_nothing_hides_the_embedding(void **state)
 	}
 }
 
+/* The same of each micro-batch's shards: forward all that is gathered for the table,
+ * backward all that its gradient scatters. */
+static void test_nothing_hides_the_root_of_shards(void **state)
+{
+	static struct estimate e;
+	const struct traffic *gather, *scatter;
+	struct scenario s;
+	double share;
+
+	(void)state;
+	mixtral(&s);
+	s.model.moe.experts = 0;
+	s.model.vocab = 256000;
+	s.model.tied_embeddings = false;
+	s.cluster.gpus = 8;
+	s.plan.seq_len = 32768;
+	s.plan.global_batch = 32;
+	s.plan.overlap_grad_reduce = true;
+	s.stack.dp_overlap = 1;
+	for (int k = 0; k < s.model.kinds; k++) {
+		s.model.kind[k].mlp = MLP_DENSE;
+		s.model.kind[k].ffn = 14336;
+	}
+	s.plan.zero = 2;
+	estimate(&s, &e);
+	scatter = row_named(&e, "scatter gradients");
+	share = 256000.0 * (double)s.model.hidden * 4 / scatter->payload_bytes;
+	assert_close(scatter->exposed_seconds / scatter->total_seconds, share, 1e-9);
+	s.plan.zero = 3;
+	estimate(&s, &e);
+	scatter = row_named(&e, "scatter gradients");
+	gather = row_named(&e, "gather weights");
+	assert_close(gather->exposed_seconds + scatter->exposed_seconds,
+		     share * (gather->total_seconds / 2 + scatter->total_seconds),
+		     1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_rows_name_the_family_and_its_ranks),
 		cmocka_unit_test(test_a_stack_sums_whole_gradients),
 		cmocka_unit_test(test_nothing_hides_the_embedding),
+		cmocka_unit_test(test_nothing_hides_the_root_of_shards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
