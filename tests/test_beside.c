@@ -69,16 +69,19 @@ static void test_explain_begins_with_the_number_of_the_view(void **state)
 static void test_explain_of_traffic_is_about_traffic(void **state)
 {
 	static const struct {
-		const char *plan, *about;
-	} of[] = { { "llama3-70b-64-h100", "tp.bytes" },
-		   { "llama3-8b-8-h100", "dp.bytes" },
-		   { "gpt-oss-120b-1-h200-serve", "exposed_seconds" } };
+		const char *plan, *about, *title;
+	} of[] = { { "llama3-70b-64-h100", "tp.bytes",
+		     "| TP: Bytes sent per GPU and step  " },
+		   { "llama3-8b-8-h100", "dp.bytes", "| DP: Bytes sent" },
+		   { "gpt-oss-120b-1-h200-serve", "exposed_seconds",
+		     "| Time per output token" } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
 		stage_open(&wide, of[i].plan, 200, 60);
 		stage_key(&wide, '4');
 		assert_string_equal(wide.explorer.explained, of[i].about);
+		stage_shows(&wide, of[i].title);
 		stage_close(&wide);
 	}
 }

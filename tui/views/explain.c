@@ -87,20 +87,33 @@ static void value_text(const struct explorer *explorer, const char *key,
 		form_text(x->form, x->value, out, size);
 }
 
+/* "TP: Bytes sent per GPU and step": six splits have a number of that name. */
+static void title_text(const char *key, const struct explanation *x, char *out,
+		       size_t size)
+{
+	const struct metric *metric = metric_find(key);
+	bool splits = metric && strcmp(metric->group, "communication") == 0 &&
+		      strchr(key, '.');
+
+	snprintf(out, size, "%.*s%s%s", splits ? (int)strcspn(metric->label, " ") : 0,
+		 splits ? metric->label : "", splits ? ": " : "", x->title);
+}
+
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct explanation *x)
 {
 	const char *key = shown(explorer);
-	char value[MAX_LAYOUT + 8], change[32];
+	char value[MAX_LAYOUT + 8], change[32], title[128];
 	int width = rect.width - text_width(key) - 2;
 	enum role role;
 
+	title_text(key, x, title, sizeof title);
 	value_text(explorer, key, x, value, sizeof value);
 	if (!explorer->estimate.legal)
 		snprintf(value, sizeof value, "- (this plan can't run)");
 	change_text(explorer, key, change, sizeof change, &role);
-	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, x->title);
-	if (text_width(x->title) <= width)
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, title);
+	if (text_width(title) <= width)
 		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET, key);
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_VALUE, "= %s",
 		      value);
@@ -114,12 +127,13 @@ static int draw_behind(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect, const char *key, const struct explanation *x)
 {
 	int top = rect.y, width = rect.width - text_width(key) - 2;
-	char value[MAX_LAYOUT + 8], formula[sizeof x->formula + 16];
+	char value[MAX_LAYOUT + 8], formula[sizeof x->formula + 16], title[128];
 	enum role role = say_formula(x, formula, sizeof formula);
 
+	title_text(key, x, title, sizeof title);
 	value_text(explorer, key, x, value, sizeof value);
-	widget_heading(canvas, rect.x, rect.y, rect.width, x->title);
-	if (text_width(x->title) + 6 <= width)
+	widget_heading(canvas, rect.x, rect.y, rect.width, title);
+	if (text_width(title) + 6 <= width)
 		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET, key);
 	rect.y++;
 	rect.y += canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, "= %s",
