@@ -10,6 +10,7 @@
 #include "engine/compare/compare.h"
 #include "engine/predict/predict.h"
 #include "presets/library.h"
+#include "presets/report_compare.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
@@ -141,12 +142,33 @@ static void compares_what_is_named(void **state)
 	says("compare llama3-70b-64-h100 llama3.1-70b-4-h100-serve", 2, "one mode");
 }
 
+/* A path or a name may have whatever ends a cell or begins a tag. */
+static void names_are_escaped(void **state)
+{
+	struct compare_title title[2] = { { .name = "a|b_<c>" }, { .name = "*d*" } };
+	const struct scenario *const s[] = { &a, &b };
+	struct compare c;
+	struct error error;
+	char *text;
+
+	(void)state;
+	assert_true(scenario_read(&a, "llama3-8b-8-h100", NULL, &error));
+	b = a;
+	snprintf(a.model.name, sizeof a.model.name, "x`y`");
+	compare(&c);
+	text = report_compare_markdown(&c, s, title);
+	assert_non_null(strstr(text, "- **A** a\\|b_\\<c\\>: x\\`y\\` on 8 x "));
+	assert_non_null(strstr(text, "- **B** \\*d\\*: llama3-8b on 8 x "));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up),
 		cmocka_unit_test(turns_knobs),
 		cmocka_unit_test(compares_what_is_named),
+		cmocka_unit_test(names_are_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
