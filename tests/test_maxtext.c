@@ -44,6 +44,11 @@ static void shapes_count_as_published(void **state)
 		  "inhomogeneous_layer_cycle_interval: 4\n"
 		  "decoder_block: qwen3_next\n",
 		  79.67, 3.87 },
+		/* of its first months, test_tflops_16b_params.sh: one number of heads,
+		 * no gate, a table for both ends */
+		{ "base_emb_dim: 6144\nbase_mlp_dim: 24576\nbase_num_heads: 24\n"
+		  "base_num_decoder_layers: 36\nhead_dim: 256\n",
+		  16.51, 16.51 },
 	};
 
 	(void)state;

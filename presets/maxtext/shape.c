@@ -1,6 +1,8 @@
 /* shape.c - see shape.h. What a decoder_block leaves unsaid is in MaxText's
  * src/maxtext/models/ (gemma2.py, gemma3.py, gpt_oss.py, llama4.py, olmo3.py,
  * qwen3.py); absent keys have base.yml's values (AI-Hypercomputer/maxtext@e591f30cb).
+ * With base_num_heads, which was there until heads shared keys, those of its first
+ * months (ultrons/maxtext, MaxText/configs/base.yml).
  */
 #include "presets/maxtext/shape.h"
 
@@ -12,6 +14,7 @@ const char *const maxtext_shape_keys[] = {
 	"model_name",
 	"decoder_block",
 	"base_emb_dim",
+	"base_num_heads",
 	"base_num_query_heads",
 	"base_num_kv_heads",
 	"base_mlp_dim",
@@ -124,6 +127,7 @@ struct shape {
 	int64_t layers, ffn, dense_first, moe_step, cycle, window, global_head_dim,
 		global_kv_heads;
 	int64_t deep, wide, broad; /* factors of layers, width, heads and MLP */
+	bool first;                /* of MaxText's first months */
 	bool failed;
 };
 
@@ -179,16 +183,19 @@ static void read_outline(struct shape *s)
 	struct model *model = &s->model;
 	const struct pair *acts = mapped_find(s->m, "mlp_activations");
 	unsigned traits = s->block->traits;
+	const char *words = acts ? acts->value : s->first ? "relu" : "silu linear";
 
 	snprintf(model->name, sizeof model->name, "maxtext");
-	model->hidden = s->wide * count(s, "base_emb_dim", 2048);
-	model->vocab = count(s, "vocab_size", 32000);
+	model->hidden = s->wide * count(s, "base_emb_dim", s->first ? 2560 : 2048);
+	model->vocab = count(s, "vocab_size", s->first ? 32768 : 32000);
 	model->max_positions = count(s, "max_position_embeddings", 0);
-	model->tied_embeddings = on(s, "logits_via_embedding");
-	model->gated_mlp = !acts || strchr(acts->value, ' ') != NULL;
-	model->activation = acts && strstr(acts->value, "gelu")   ? ACTIVATION_GELU
-			    : acts && strstr(acts->value, "relu") ? ACTIVATION_RELU
-								  : ACTIVATION_SILU;
+	model->tied_embeddings =
+		on(s, "logits_via_embedding") ||
+		(s->first && !mapped_find(s->m, "logits_via_embedding"));
+	model->gated_mlp = strchr(words, ' ') != NULL;
+	model->activation = strstr(words, "gelu")   ? ACTIVATION_GELU
+			    : strstr(words, "relu") ? ACTIVATION_RELU
+						    : ACTIVATION_SILU;
 	model->post_norms = (traits & BLOCK_POST_NORMS) || on(s, "use_post_ffw_norm");
 	model->mlp_bias = on(s, "mlp_bias") || (traits & BLOCK_BIAS);
 	model->norm = traits & BLOCK_BIAS ? NORM_LAYER : NORM_RMS;
@@ -203,7 +210,7 @@ static void read_outline(struct shape *s)
 			count(s, "vocab_size_per_layer_input", model->vocab);
 	s->layers = s->deep * count(s, "base_num_decoder_layers", 16) *
 		    (traits & BLOCK_PAIRS ? 2 : 1);
-	s->ffn = s->broad * count(s, "base_mlp_dim", 7168);
+	s->ffn = s->broad * count(s, "base_mlp_dim", s->first ? 8192 : 7168);
 }
 
 static void read_latent(struct shape *s)
@@ -226,9 +233,11 @@ static void read_attention(struct shape *s)
 	unsigned traits = s->block->traits;
 
 	s->base.mixer = MIXER_ATTENTION;
-	a->heads = s->broad * count(s, "base_num_query_heads", 16);
-	a->kv_heads = s->broad * count(s, "base_num_kv_heads", 16);
-	a->head_dim = a->value_dim = count(s, "head_dim", 128);
+	a->heads = s->broad *
+		   count(s, s->first ? "base_num_heads" : "base_num_query_heads", 16);
+	a->kv_heads =
+		s->first ? a->heads : s->broad * count(s, "base_num_kv_heads", 16);
+	a->head_dim = a->value_dim = count(s, "head_dim", s->first ? 256 : 128);
 	a->qkv_bias = on(s, "attention_bias") || (traits & BLOCK_BIAS);
 	a->output_bias = (traits & BLOCK_BIAS) ||
 			 (on(s, "attention_bias") && (traits & BLOCK_SINKS));
@@ -427,7 +436,7 @@ bool maxtext_read_model(const struct mapped *m)
 			  *config = mapped_find(m, "config"),
 			  *width = mapped_find(m, "base_emb_dim");
 	bool named = name && strcmp(name->value, "default") != 0;
-	struct shape s = { .m = m };
+	struct shape s = { .m = m, .first = mapped_find(m, "base_num_heads") };
 	char why[MAX_NOTE];
 
 	if (config && !named && m->report->model[0] == '\0') {
