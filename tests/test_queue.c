@@ -293,6 +293,62 @@ static void who_decodes_has_its_token(void **state)
 	is(1, 5, 6);
 }
 
+/* Prompts have each of four stages for a second, or go round beside others in four; a
+ * pass that decodes takes a quarter of one. */
+static struct queue_seconds in_rounds(void *server, const struct queue_pass *p)
+{
+	(void)server;
+	if (p->prompt_tokens <= 0)
+		return (struct queue_seconds){ 0.25, 0 };
+	return p->aside > 0 ? (struct queue_seconds){ 4, 0 }
+			    : (struct queue_seconds){ 1, 3 };
+}
+
+/* A's token stands behind B's prompt in the pipeline, and leaves it when that does:
+ *
+ *   0  1  A's prompt: first at 4      1  2     B's, who came at 0.5: first at 5
+ *   4  5  A 2 of 3, behind B          5  5.25  A 3 of 3, B 2 of 2
+ */
+static void no_token_overtakes_a_prompt(void **state)
+{
+	static const struct queue_item list[] = { { 0, 100, 3, 0 },
+						  { 0.5, 100, 2, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 100) };
+	struct queue_load load = listed(list, 2);
+
+	(void)state;
+	s.pool.cost = in_rounds;
+	run(&s, &load);
+	is(0, 4, 5.25);
+	is(1, 5, 5.25);
+}
+
+/* Four micro-batches, of which one carries B's prompt, then C's: of two rounds A, who
+ * may be in any of them, decodes in one and a half.
+ *
+ *   0     1      A's prompt: first at 4
+ *   4     4.25   A 2 of 4               B has come
+ *   4.25  8.25   B's prompt             C has come; three quarters of a round
+ *   8.25  12.25  C's prompt, A 3 of 4   one and a half: a half is left
+ *   12.25 12.5   A 4 of 4
+ */
+static void others_decode_beside_the_first_prompts(void **state)
+{
+	static const struct queue_item list[] = { { 0, 100, 4, 0 },
+						  { 4.1, 100, 1, 0 },
+						  { 5, 100, 1, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 100) };
+	struct queue_load load = listed(list, 3);
+
+	(void)state;
+	s.pool.cost = in_rounds;
+	s.pool.lanes = 4;
+	run(&s, &load);
+	is(0, 4, 12.5);
+	is(1, 8.25, 8.25);
+	is(2, 12.25, 12.25);
+}
+
 /* A second in the first of four stages for each 100 tokens, three in the others. */
 static struct queue_seconds by_length(void *server, const struct queue_pass *p)
 {
@@ -757,6 +813,8 @@ int main(void)
 		cmocka_unit_test(a_burst_is_received_one_by_one),
 		cmocka_unit_test(a_prompt_leaves_the_last_stage),
 		cmocka_unit_test(who_decodes_has_its_token),
+		cmocka_unit_test(no_token_overtakes_a_prompt),
+		cmocka_unit_test(others_decode_beside_the_first_prompts),
 		cmocka_unit_test(no_chunk_overtakes_another),
 		cmocka_unit_test(a_cached_prefix_and_drafts),
 		cmocka_unit_test(requests_wait_to_be_seen),

@@ -63,6 +63,8 @@ struct station {
 	double one, growth; /* seconds of the first, and how much each is longer */
 	double trail;       /* until what the last carried has left the last stage */
 	double out;         /* when the last that had such a trail has */
+	double before;      /* the same of prompts that nobody decoded beside */
+	double rounds;      /* that micro-batches without prompts are ahead, below 1 */
 	int64_t count;
 	bool decodes;
 	bool idles;    /* nothing runs until the next of those that leave is out */

@@ -223,6 +223,47 @@ static void wait_for_prompt(struct station *at, const struct simulation *s)
 	at->end = next_out(at, s);
 }
 
+/* Prompts that are still in the stages of a pipeline are not overtaken: who decodes
+ * leaves the last one behind them, once. Returns whether they are in the way. */
+static bool follow(const struct station *at, double now, struct queue_seconds *pass)
+{
+	if (now + pass->busy >= at->before)
+		return false;
+	pass->busy = at->before - now;
+	return true;
+}
+
+/* Where prompts run first, each micro-batch of a pipeline that carries none decodes
+ * meanwhile; all are taken to do so in as large a share of the rounds. Whether this is
+ * one of them. */
+static bool others_decode(struct station *at, const struct carried *c)
+{
+	double lanes = at->pool->lanes;
+	double carrying = fmin(lanes, fmax(c->tokens / at->pool->budget, c->prompts));
+
+	if (lanes <= 1 || at->running.count == 0 ||
+	    at->pool->scheduler != SERVE_PROMPTS_FIRST)
+		return false;
+	at->rounds += 1 - carrying / lanes;
+	if (at->rounds < 1)
+		return false;
+	at->rounds -= 1;
+	return true;
+}
+
+/* A pass over prompts, beside n that decode. */
+static void run_prompts(struct station *at, double now, double n, double context,
+			const struct carried *c)
+{
+	struct queue_seconds pass = seconds_of(at, n, context, c);
+
+	if (n > 0)
+		follow(at, now, &pass);
+	passes_begin(at, now, pass, others_decode(at, c) || n > 0);
+	if (at->running.count == 0)
+		at->before = at->end + at->trail;
+}
+
 /* Passes until somebody ends, may be let in, or the cache is full. */
 static void run_decoding(struct station *at, double now, bool again)
 {
@@ -231,6 +272,8 @@ static void run_decoding(struct station *at, double now, bool again)
 	double passes = (double)(at->heap[0].finish - at->passes);
 	struct queue_seconds first = seconds_of(at, n, mean, &none), last;
 
+	if (follow(at, now, &first))
+		passes = 1;
 	passes = fmin(passes, undisturbed(at, again));
 	if (!at->pool->reserves && at->running.count > 1)
 		passes = fmin(passes, fmax(1, floor((at->pool->room - at->used) /
@@ -283,7 +326,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	if (c.tokens > 0) {
 		if (!beside)
 			n = 0;
-		passes_begin(at, now, seconds_of(at, n, context, &c), n > 0);
+		run_prompts(at, now, n, context, &c);
 	} else if (n > 0) {
 		run_decoding(at, now, holds || lost);
 		if (at->leaving.count > 0)

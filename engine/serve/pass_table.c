@@ -234,12 +234,12 @@ static double behind_round(const struct pass_table *t, const struct queue_pass *
 	return fmax(0, (fmax(1, chunks) - 1) * with.stage + with.pass - round);
 }
 
-/* Prompts run alone, before others decode: of a pipeline other micro-batches do
- * meanwhile, which is time that they don't need behind it. */
+/* Prompts run alone, before others decode; in a pipeline a round of those that do in
+ * other micro-batches meanwhile. */
 static struct queue_seconds prompts_alone(struct pass_table *t,
 					  const struct queue_pass *p)
 {
-	double carrying, round, busy, behind, lanes = t->server->context.shape.pp;
+	double carrying, round, behind, lanes = t->server->context.shape.pp;
 	struct timing all, alone;
 	struct queue_pass one;
 
@@ -251,11 +251,8 @@ static struct queue_seconds prompts_alone(struct pass_table *t,
 	all = prompts_abreast(t, &one);
 	alone = decode_at(t, p->aside, p->context);
 	round = work_round(t->server, all, carrying, alone);
-	busy = round - fmax(0, 1 - carrying / lanes) *
-			       work_step(&t->work, t->server, p->aside, alone);
-	busy = fmax(busy, all.stage);
 	behind = behind_round(t, p, carrying, all, round);
-	return (struct queue_seconds){ busy, fmax(0, round + behind - busy) };
+	return (struct queue_seconds){ round, behind };
 }
 
 /* Beside decoding requests: who is in a pass with prompts waits for all of it, who is

@@ -29,7 +29,9 @@ struct desk {
 	const struct queue_pool *pool;
 	bool front; /* it runs prompts for others */
 	double start, end, seconds, trail;
-	double tail; /* when the last stage is done with what was in the pipeline */
+	double turns; /* that micro-batches without prompts have had */
+	double alone; /* when prompts that nobody decoded beside are out */
+	double tail;  /* when the last stage is done with what was in the pipeline */
 	bool decodes, prompts, holds;
 	int since_look, held;
 	double network, reception; /* until when they are busy */
@@ -381,6 +383,17 @@ static void begin_pass(struct room *r, int desk, double now)
 	pass.prompt_tokens = c.tokens;
 	pass.prompt_context = c.tokens > 0 ? c.context / c.tokens : 0;
 	seconds = d->pool->cost(d->pool->server, &pass);
+	/* a token does not leave before prompts that are in front of it */
+	if (d->decodes && d->alone > now + seconds.busy)
+		seconds.busy = d->alone - now;
+	/* micro-batches without prompts go on: three rounds of four, if one has any */
+	if (d->prompts && !mixed && d->pool->scheduler == SERVE_PROMPTS_FIRST &&
+	    d->pool->lanes > 1 && count(r, desk, RUNNING) > 0) {
+		d->turns += 1 - fmin(1, fmax(c.tokens / d->pool->budget, c.prompts) /
+						d->pool->lanes);
+		d->decodes = d->turns >= 1;
+		d->turns -= d->decodes;
+	}
 	d->start = now;
 	d->seconds = seconds.busy;
 	d->end = now + seconds.busy;
@@ -390,6 +403,8 @@ static void begin_pass(struct room *r, int desk, double now)
 		d->trail = d->tail + seconds.busy - d->end;
 	if (d->trail > 0)
 		d->tail = d->end + d->trail;
+	if (count(r, desk, RUNNING) == 0)
+		d->alone = d->end + d->trail;
 	for (int i = 0; d->decodes && (g = nth(r, desk, RUNNING, i)); i++)
 		if (g->first < 0)
 			g->first = d->end;
