@@ -117,6 +117,11 @@ static const struct sample {
 	{ "faster\n", "near it: advice", NULL },
 	{ "how do I\n", "'how do I' is no knob, number or word; help", NULL },
 	{ "x\n", "'x' is no knob, number or word; help", NULL },
+	/* the rows above the knobs, as the knobs */
+	{ "model deepseek-v3\n", "opened deepseek-v3; u goes back", "is no knob" },
+	{ "cluster=dgx-h200\n", "opened dgx-h200; u goes back", "is no knob" },
+	{ "set stack torchtitan\n", "opened torchtitan; u goes back", "is no knob" },
+	{ "cluster dgx-h20\n", "no cluster 'dgx-h20'; near: ", "no plan" },
 	{ "timeline\n", "Timeline is a picture of the full screen", NULL },
 	{ "?\n", "quit or q: the workspace is kept\n", NULL },
 	{ "q\npp 8\n", "943", "901" },

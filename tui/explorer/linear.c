@@ -130,6 +130,8 @@ bool linear_turn(struct linear *linear, const char *line)
 	value += strspn(value, " ");
 	for (size_t end = strlen(name); end > 0 && name[end - 1] == ' ';)
 		name[--end] = '\0';
+	if (linear_open(linear, name, value))
+		return true;
 	knob = linear_knob(linear, name);
 	if (knob)
 		turn(linear, knob, value);

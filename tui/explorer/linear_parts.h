@@ -66,5 +66,8 @@ unsigned linear_act(struct linear *linear, enum action_kind kind);
 void linear_type(struct linear *linear, const char *text);
 /* "tp 4", "tp=4", "global batch 128", "tp up"; false: the line names no knob. */
 bool linear_turn(struct linear *linear, const char *line);
+/* "model deepseek-v3": opens what stands above the knobs. False: no row of that name.
+ */
+bool linear_open(struct linear *linear, const char *row, const char *name);
 
 #endif

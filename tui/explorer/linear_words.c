@@ -229,6 +229,28 @@ static void do_open(struct linear *linear, const char *rest)
 	linear_changed(linear, picker_take(linear->explorer, kind, rest));
 }
 
+bool linear_open(struct linear *linear, const char *row, const char *name)
+{
+	static const struct {
+		const char *row;
+		enum preset_kind kind;
+	} rows[] = {
+		{ "model", PRESET_MODEL },
+		{ "cluster", PRESET_CLUSTER },
+		{ "stack", PRESET_STACK },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (strcasecmp(row, rows[i].row) != 0 || name[0] == '\0')
+			continue;
+		if (course_allows_tricks(linear->explorer))
+			linear_changed(linear, picker_take(linear->explorer,
+							   rows[i].kind, name));
+		return true;
+	}
+	return false;
+}
+
 static void do_write(struct linear *linear, const char *rest)
 {
 	linear_act(linear, ACTION_WRITE);
