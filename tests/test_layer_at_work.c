@@ -1,5 +1,6 @@
 /* test_layer_at_work.c - the layer that runs backward holds all its tensors: those that
- * it computes again and those that come back from the host, of the kind that lacks most. */
+ * it computes again and those that come back from the host, of the kind that lacks
+ * most. */
 #include "engine/knob/knob.h"
 #include "engine/train/train.h"
 #include "presets/library.h"
@@ -54,7 +55,8 @@ static void test_a_layer_comes_back_from_the_host(void **state)
 	estimate_of("llama3.1-8b", "activation_offload=1", &other);
 	layers = one.stage[0].activations_bytes;
 	layer = other.stage[0].activations_bytes;
-	/* embedding and head keep inputs: two of them, 4096 tokens of 4096 in 16 bits */
+	/* embedding and head keep inputs: two of them, 4096 tokens of 4096 in 16 bits
+	 */
 	ends = layers - 32 * layer;
 	assert_true(layer > 0);
 	assert_true(ends >= 0 && ends <= 2 * 4096.0 * 4096 * 2);
