@@ -237,8 +237,8 @@ static void test_biases_of_experts_are_added_op_by_op(void **state)
 	assert_close(op->columns, (double)s.model.hidden, 1e-12);
 }
 
-/* Two of 8 experts, each on a rank of its own: 8 (1 - (7/8)^2) ranks hold any of them.
- */
+/* Two of 8 experts are on two ranks of eight, and on four ranks of two each on one of
+ * them with odds of one in seven. */
 static void test_fused_dispatchers_send_a_token_to_a_rank_once(void **state)
 {
 	double token_bytes = 4096.0 * 4096 * 2;
@@ -246,13 +246,22 @@ static void test_fused_dispatchers_send_a_token_to_a_rank_once(void **state)
 
 	(void)state;
 	case_moe(&s);
-	case_set(&s, "moe_dispatcher", "alltoall");
-	assert_close(find(&s, "dispatch")->payload_bytes, 2 * token_bytes, 1e-12);
-	case_set(&s, "moe_dispatcher", "hybridep");
-	assert_close(find(&s, "dispatch")->payload_bytes, 1.875 * token_bytes, 1e-12);
-	assert_close(find(&s, "combine")->payload_bytes, 1.875 * token_bytes, 1e-12);
-	case_set(&s, "moe_dispatcher", "deepep");
-	assert_close(find(&s, "dispatch")->payload_bytes, 1.875 * token_bytes, 1e-12);
+	for (int per_rank = 1; per_rank <= 2; per_rank++) {
+		double copies = per_rank == 1 ? 2 : 2 - 1.0 / 7;
+
+		case_set(&s, "ep", per_rank == 1 ? "8" : "4");
+		case_set(&s, "moe_dispatcher", "alltoall");
+		assert_close(find(&s, "dispatch")->payload_bytes, 2 * token_bytes,
+			     1e-12);
+		case_set(&s, "moe_dispatcher", "hybridep");
+		assert_close(find(&s, "dispatch")->payload_bytes, copies * token_bytes,
+			     1e-12);
+		assert_close(find(&s, "combine")->payload_bytes, copies * token_bytes,
+			     1e-12);
+		case_set(&s, "moe_dispatcher", "deepep");
+		assert_close(find(&s, "dispatch")->payload_bytes, copies * token_bytes,
+			     1e-12);
+	}
 }
 
 /* DeepEP on NVLink: up to 16 ranks a way back takes what the way there does, beyond 2.4

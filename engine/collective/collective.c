@@ -194,23 +194,24 @@ double collective_remote_bytes(const struct group *group, double payload_bytes)
 	       (double)group->ranks;
 }
 
-/* Of so many parts those that any of `chosen` random picks falls into. */
-static double parts_hit(double parts, double chosen)
+/* Of so many equal parts of the experts those that any of `chosen` random ones is in.
+ */
+static double parts_hit(double parts, double chosen, double experts)
 {
-	double missed = 1;
+	double missed = 1, elsewhere = experts - experts / parts;
 
-	for (int i = 0; i < (int)chosen; i++)
-		missed *= 1 - 1 / parts;
+	for (int i = 0; i < (int)chosen && missed > 0; i++)
+		missed *= larger(0, elsewhere - i) / (experts - i);
 	return parts * (1 - missed);
 }
 
-double collective_rank_copies(const struct group *group, double chosen)
+double collective_rank_copies(const struct group *group, double chosen, double experts)
 {
-	return parts_hit((double)group->ranks, chosen);
+	return parts_hit((double)group->ranks, chosen, experts);
 }
 
-double collective_remote_copies(const struct group *group, double chosen, bool once,
-				double limit)
+double collective_remote_copies(const struct group *group, double chosen,
+				double experts, bool once, double limit)
 {
 	double domains = ceil((double)group->ranks / (double)group->per_domain);
 	double copies = chosen;
@@ -218,7 +219,7 @@ double collective_remote_copies(const struct group *group, double chosen, bool o
 	if (domains <= 1)
 		return 0;
 	if (once) {
-		copies = parts_hit(domains, chosen);
+		copies = parts_hit(domains, chosen, experts);
 		if (limit > 0)
 			copies = lesser(copies, limit);
 	}

@@ -110,10 +110,12 @@ bool collective_offers(const struct fabric *fabric, const struct group *group,
 
 /* Copies of a token that leave its domain. Where it goes to `chosen` random ranks of
  * the group: chosen (D - 1) / D for D domains. Where a dispatcher sends it once to each
- * domain that any of them is in (DeepEP): D (1 - (1 - 1/D)^chosen), at most the
- * router's limit (0 = none). */
-double collective_remote_copies(const struct group *group, double chosen, bool once,
-				double limit);
+ * domain that any of them is in (DeepEP): D times the odds that a domain has one of
+ * them, at most the router's limit (0 = none). A router takes no expert twice, so that
+ * it has none of E experts with the odds of (E - E/D - i) / (E - i), i < chosen, in a
+ * row. */
+double collective_remote_copies(const struct group *group, double chosen,
+				double experts, bool once, double limit);
 /* Bytes of an element of a dispatched row, in fp8 with a scale per 128 elements
  * (DeepSeek-V3, 3.2), or as wide as it is. */
 static inline double collective_row_bytes(bool fp8, double wide)
@@ -121,9 +123,9 @@ static inline double collective_row_bytes(bool fp8, double wide)
 	return fp8 ? 1.03 : wide;
 }
 /* Copies of a token where a dispatcher sends it once to each rank that any of its
- * `chosen` experts is on (DeepEP and HybridEP, get_dispatch_layout: is_token_in_rank):
- * R (1 - (1 - 1/R)^chosen) of R ranks. */
-double collective_rank_copies(const struct group *group, double chosen);
+ * `chosen` experts is on (DeepEP and HybridEP, get_dispatch_layout: is_token_in_rank),
+ * the same of R ranks. */
+double collective_rank_copies(const struct group *group, double chosen, double experts);
 
 /* What is worked out once for a group and kind, whatever the size: of an algorithm in a
  * protocol the waiting and the seconds of a byte. Steps do not depend on bytes, and

@@ -65,15 +65,20 @@ static bool sends_once(const struct graph_context *c)
 
 static double remote_copies(const struct graph_context *c, const struct routing *r)
 {
-	return collective_remote_copies(&c->mesh->ep_group, r->top_k, sends_once(c),
-					(double)c->scenario->model.moe.group_limit);
+	const struct moe *moe = &c->scenario->model.moe;
+
+	return collective_remote_copies(&c->mesh->ep_group, r->top_k,
+					(double)moe->experts, sends_once(c),
+					(double)moe->group_limit);
 }
 
 /* Copies of a token that are sent: to ranks where they are, to experts where not. */
 static double sent_copies(const struct graph_context *c, const struct routing *r)
 {
-	return sends_once(c) ? collective_rank_copies(&c->mesh->ep_group, r->top_k)
-			     : r->top_k;
+	return sends_once(c)
+		       ? collective_rank_copies(&c->mesh->ep_group, r->top_k,
+						(double)c->scenario->model.moe.experts)
+		       : r->top_k;
 }
 
 /* DeepEP's combine on NVLink falls to two fifths of its dispatch beyond 16 ranks (36

@@ -72,8 +72,9 @@ static void dispatch(const struct serve_context *c, const char *what, double byt
 	const struct moe *moe = &c->scenario->model.moe;
 	const struct group *group = &c->mesh.ep_group;
 	double chosen = (double)moe->experts_per_token;
-	double copies = collective_remote_copies(group, chosen, out->prompts,
-						 (double)moe->group_limit);
+	double copies =
+		collective_remote_copies(group, chosen, (double)moe->experts,
+					 out->prompts, (double)moe->group_limit);
 	struct collective cost;
 
 	if (group->ranks < 2 || bytes <= 0)
