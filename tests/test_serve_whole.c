@@ -558,6 +558,15 @@ static void a_table_has_the_passes_that_it_stands_for(void **state)
 	}
 }
 
+/* Whether a length that most passes have, an entry of its own, lies between. */
+static bool has_usual(const struct pass_table *table, double low, double high)
+{
+	for (int i = 0; i < USUAL_TOKENS; i++)
+		if (table->usual[i] > low && table->usual[i] < high)
+			return true;
+	return false;
+}
+
 /* Rises between two entries as far as those are apart. */
 static void a_table_is_linear_between(void **state)
 {
@@ -589,7 +598,8 @@ static void a_table_is_linear_between(void **state)
 		is = pass_table_prompts(&table, tokens * (1 + part * (sqrt(2) - 1)),
 					context)
 			     .pass;
-		if (fabs(is - (low + part * (high - low))) > 1e-6 * high)
+		if (!has_usual(&table, tokens, tokens * sqrt(2)) &&
+		    fabs(is - (low + part * (high - low))) > 1e-6 * high)
 			server_fail(&s, "between tokens", is,
 				    low + part * (high - low));
 		pass = (struct queue_pass){ .prompt_tokens = tokens * sqrt(2),
