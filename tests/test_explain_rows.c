@@ -237,8 +237,8 @@ static int check_below(struct walk *w, const struct table *below)
 	return there;
 }
 
-/* No table was passed by: each has been met fifty times and more. */
-static void check_met(const struct table *below)
+/* The first table that was met fewer than fifty times, or NULL. */
+static const struct table *hardly_met(const struct table *below)
 {
 	memset(met + sizeof met / sizeof *met - 1, 0, sizeof *met);
 	for (; below->prefix; below++) {
@@ -247,9 +247,9 @@ static void check_met(const struct table *below)
 		while (met[i].nodes && met[i].nodes != below->nodes)
 			i++;
 		if (met[i].count < some_of(50))
-			fail_msg("%s%s: met %d times", below->prefix,
-				 below->nodes->row.key, met[i].count);
+			return below;
 	}
+	return NULL;
 }
 
 static void test_what_lies_below_gives_its_number(void **state)
@@ -259,9 +259,13 @@ static void test_what_lies_below_gives_its_number(void **state)
 
 	(void)state;
 	seed = 31;
-	for (int legal = 0; legal < some_of(200);) {
+	/* a rare table may ask for more draws than the others; none is passed by */
+	for (int legal = 0; legal < some_of(200) || hardly_met(below_step);) {
 		struct scenario s;
 
+		if (legal == 2000)
+			fail_msg("%s%s: hardly met", hardly_met(below_step)->prefix,
+				 hardly_met(below_step)->nodes->row.key);
 		any_scenario(&s);
 		turn_rare_knobs(&s);
 		train_estimate(&s, e);
@@ -272,7 +276,6 @@ static void test_what_lies_below_gives_its_number(void **state)
 		w->estimate = e;
 		assert_true(check_below(w, below_step) > 100);
 	}
-	check_met(below_step);
 	free(e);
 	free(w);
 }
