@@ -139,21 +139,36 @@ static void enter_backward(struct front *at)
 				   : -INFINITY;
 }
 
-/* Forwards of stages low to high; none needs what another one makes here. */
+/* Forwards of stages low to high. None needs what another one makes here: those of two
+ * stages are written together, which compilers make one instruction of. */
 static void run_forwards(struct front *at, int64_t low, int64_t high)
 {
-	double *y = at->y, *x = at->x, latency = at->r->latency;
+	double *y = at->y, *x = at->x, latency = at->r->latency, made[2];
+	int64_t s = high;
 
-	for (int64_t s = high; s >= low; s--)
+	for (; s > low; s -= 2) {
+		for (int64_t i = 0, k = s - 1; i < 2; i++, k++)
+			made[i] = at->tf[k] +
+				  larger(larger(y[k + 1], x[k]), y[k] + latency);
+		memcpy(y + s, made, sizeof made);
+	}
+	if (s == low)
 		y[s + 1] = at->tf[s] + larger(larger(y[s + 1], x[s]), y[s] + latency);
 }
 
 /* And backwards, of several chunks. */
 static void run_backwards(struct front *at, int64_t low, int64_t high)
 {
-	double *y = at->y, *x = at->x, latency = at->r->latency;
+	double *y = at->y, *x = at->x, latency = at->r->latency, made[2];
+	int64_t s = low;
 
-	for (int64_t s = low; s <= high; s++)
+	for (; s < high; s += 2) {
+		for (int64_t i = 0, k = s; i < 2; i++, k++)
+			made[i] = at->tb[k] +
+				  larger(larger(y[k + 1], x[k]), x[k + 1] + latency);
+		memcpy(x + s, made, sizeof made);
+	}
+	if (s == high)
 		x[s] = at->tb[s] + larger(larger(y[s + 1], x[s]), x[s + 1] + latency);
 }
 
