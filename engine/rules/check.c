@@ -247,20 +247,17 @@ static void offer_mends(struct search *search, const struct broken *broken)
 	}
 }
 
-static void find_remedy(const struct scenario *scenario, const struct legality *rule,
-			int before, const struct broken *broken,
-			struct finding *finding)
+static void find_remedy(struct search *search, const struct legality *rule,
+			const struct broken *broken, struct finding *finding)
 {
-	struct search search;
+	/* of none broken there are no fewer */
+	int passes = search->before > 0 ? PASS_COUNT : PASS_FEWER;
 
-	search.scenario = scenario;
-	search.before = before;
-	search.rule = rule;
-	search.finding = finding;
-	copy_bytes(&search.trial, scenario, sizeof search.trial);
-	for (int pass = 0; pass < PASS_COUNT && finding->nearest_count == 0; pass++) {
-		search.pass = (enum pass)pass;
-		offer_mends(&search, broken);
+	search->rule = rule;
+	search->finding = finding;
+	for (int pass = 0; pass < passes && finding->nearest_count == 0; pass++) {
+		search->pass = (enum pass)pass;
+		offer_mends(search, broken);
 	}
 	if (finding->nearest_count == 0)
 		finding->knob = broken->mend[0].knob;
@@ -337,19 +334,24 @@ void scenario_mend(const struct scenario *scenario, struct findings *findings)
 {
 	struct facts facts;
 	struct broken broken;
-	int count, at = 0, before;
+	struct search search;
+	int count, at = 0;
 	const struct legality *rows = rules_of(scenario, &count);
 
 	if (findings->count == 0 || !rules_countable(scenario))
 		return;
 	rules_derive(scenario, &facts);
-	before = broken_rows(scenario);
+	search.scenario = scenario;
+	/* errors come first: a plan with warnings alone is not gone through again */
+	search.before = findings->item[0].rule->severity == SEVERITY_ERROR
+				? broken_rows(scenario)
+				: 0;
+	copy_bytes(&search.trial, scenario, sizeof search.trial);
 	for (int i = 0; i < count && at < findings->count; i++) {
 		if (&rows[i].rule != findings->item[at].rule)
 			continue;
 		if (rows[i].breaks(&facts, &broken))
-			find_remedy(scenario, &rows[i], before, &broken,
-				    &findings->item[at]);
+			find_remedy(&search, &rows[i], &broken, &findings->item[at]);
 		at++;
 	}
 }
