@@ -115,6 +115,20 @@ static void set(const uint8_t *choice, struct scenario *s)
 		knob_set(s, problem.axis[i].knob, problem.axis[i].value[choice[i]]);
 }
 
+/* What a knob of the pool for prompts stands for, where 0 stands for another value. */
+static double stands_for(const struct scenario *s, const struct knob *knob)
+{
+	double value = knob_get(s, knob);
+
+	if (value == 0 && strcmp(knob->key, "prefill_tp") == 0)
+		return (double)s->plan.tp;
+	if (value == 0 && strcmp(knob->key, "prefill_pp") == 0)
+		return (double)s->plan.pp;
+	if (value == 0 && strcmp(knob->key, "prefill_gpus") == 0)
+		return (double)(s->cluster.gpus / 2);
+	return value;
+}
+
 /* Two servers are one where all knobs that do anything in either are alike. */
 static bool is_same_server(const uint8_t *a, const uint8_t *b)
 {
@@ -125,7 +139,7 @@ static bool is_same_server(const uint8_t *a, const uint8_t *b)
 	for (int i = 0; i < problem.axes; i++) {
 		const struct knob *knob = problem.axis[i].knob;
 
-		if (!knob_same(&first, &second, knob) &&
+		if (stands_for(&first, knob) != stands_for(&second, knob) &&
 		    (knob_applies(&first, knob) || knob_applies(&second, knob)))
 			return false;
 	}

@@ -92,9 +92,10 @@ bool knob_set(struct scenario *scenario, const struct knob *knob, double value);
 bool knob_parse(struct scenario *scenario, const struct knob *knob, const char *text,
 		char *why, size_t size);
 /* Whether the scenario's value, the one at this place, means what an earlier one does:
- * it does nothing, or is the ETP that the stack's rule gives too. Schedule, chunks and
- * split of one stage do nothing, nor do layers to recompute beside modules, but rules
- * look at them: interleaving allows no chunks there. */
+ * it does nothing, or is what the stack's rule gives for ETP too, or other degrees and
+ * GPUs for a pool of prompts. Schedule, chunks and split of one stage do nothing, nor
+ * do layers to recompute beside modules, but rules look at them: interleaving allows no
+ * chunks there. */
 bool knob_repeats(struct scenario *scenario, const struct knob *knob,
 		  const double *value, int at);
 /* Whether it is known as soon as the degrees are which values repeat others: of SP, the

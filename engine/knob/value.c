@@ -170,19 +170,50 @@ static bool rules_read_idle(const struct knob *knob)
 	return false;
 }
 
+static int64_t prefill_tp(const struct scenario *s)
+{
+	return s->plan.serving.disaggregated ? scenario_prefill_engine(s).tp : 0;
+}
+
+static int64_t prefill_pp(const struct scenario *s)
+{
+	return s->plan.serving.disaggregated ? scenario_prefill_engine(s).pp : 0;
+}
+
+/* Knobs with a value that stands for what others lead to. */
+static const struct meaning {
+	const char *key;
+	int64_t (*of)(const struct scenario *scenario);
+} meanings[] = {
+	{ "etp", scenario_etp },
+	{ "prefill_gpus", scenario_prefill_gpus },
+	{ "prefill_tp", prefill_tp },
+	{ "prefill_pp", prefill_pp },
+};
+
+static const struct meaning *find_meaning(const struct knob *knob)
+{
+	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+		if (strcmp(knob->key, meanings[i].key) == 0)
+			return &meanings[i];
+	return NULL;
+}
+
 bool knob_repeats(struct scenario *s, const struct knob *knob, const double *value,
 		  int at)
 {
-	int64_t etp = scenario_etp(s), keep = s->plan.etp;
+	const struct meaning *meaning = find_meaning(knob);
 	bool same = false;
+	int64_t own;
 
-	if (at == 0 || strcmp(knob->key, "etp") != 0)
+	if (at == 0 || !meaning)
 		return at > 0 && !knob_applies(s, knob) && !rules_read_idle(knob);
+	own = meaning->of(s);
 	for (int i = 0; i < at && !same; i++) {
-		s->plan.etp = (int64_t)value[i];
-		same = scenario_etp(s) == etp;
+		knob_set(s, knob, value[i]);
+		same = meaning->of(s) == own;
 	}
-	s->plan.etp = keep;
+	knob_set(s, knob, value[at]);
 	return same;
 }
 

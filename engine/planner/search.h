@@ -192,8 +192,9 @@ void search_hold(struct planner *planner);
 struct planner *search_copy(const struct planner *planner);
 /* Candidates of which nothing more is asked. */
 double search_closed(const struct planner_counts *counts);
-/* Whether a knob that does nothing here stands at another than its first value. */
-bool search_named_again(const struct planner *planner, const struct scenario *scenario,
+/* Whether the value of a knob means what an earlier one does: it does nothing here, or
+ * stands for what others lead to. The scenario is left as it was. */
+bool search_named_again(const struct planner *planner, struct scenario *scenario,
 			const uint8_t *choice);
 /* keep.c: what of the found is kept, and what is not wanted any more. */
 void search_keep(const struct planner *planner, const struct planner_found *found,

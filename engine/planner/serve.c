@@ -3,7 +3,7 @@
 
 bool search_ceiling(struct planner *p, struct node *node)
 {
-	const struct scenario *s = &p->trial->scenario;
+	struct scenario *s = &p->trial->scenario;
 	double names = p->below[p->depth];
 
 	if (search_named_again(p, s, p->choice)) {

@@ -165,13 +165,18 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 	return false;
 }
 
-/* A knob that does nothing here is tried at its first value alone. */
-bool search_named_again(const struct planner *p, const struct scenario *s,
+/* What means the same here is tried once, by the first of its names. */
+bool search_named_again(const struct planner *p, struct scenario *s,
 			const uint8_t *choice)
 {
-	for (int i = 0; i < p->problem.axes; i++)
-		if (choice[i] > 0 && !knob_applies(s, p->problem.axis[i].knob))
+	for (int i = 0; i < p->problem.axes; i++) {
+		const struct planner_axis *axis = &p->problem.axis[i];
+
+		if (choice[i] > 0 &&
+		    (!knob_applies(s, axis->knob) ||
+		     knob_repeats(s, axis->knob, axis->value, choice[i])))
 			return true;
+	}
 	return false;
 }
 
