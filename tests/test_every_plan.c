@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/schedule.h"
+#include "engine/serve/serve.h"
 #include "engine/train/relax.h"
 #include "engine/train/train.h"
 #include "presets/scenario_file.h"
@@ -39,8 +40,8 @@ struct plain {
 
 struct candidate {
 	uint8_t choice[MAX_AXES];
-	bool legal, fits, first; /* first: no earlier one is the same plan */
-	double score, bytes;
+	bool legal, fits, first;      /* first: no earlier one is the same plan */
+	double score, bytes, request; /* request: seconds, of a server's */
 	struct plain plain;
 };
 
@@ -160,6 +161,26 @@ static bool fits(const struct scenario *s)
 	       e.memory.total_bytes <= e.capacity_bytes * (1 - problem.reserve);
 }
 
+/* From its arrival to its last token, at as many requests as keep the goals. */
+static double request_of(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	const struct serving_estimate *at = &e.serving;
+	bool goals = v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
+	double ttft = at->ttft_seconds, tpot = at->tpot_seconds;
+	struct serve_point held;
+
+	if (s->plan.mode == MODE_TRAINING)
+		return 0;
+	if (v->request_rate <= 0 && goals && at->goodput > 0 &&
+	    at->goodput_concurrency < (at->concurrency + at->waiting) * (1 - 1e-9) &&
+	    serve_held(s, at->goodput_concurrency, &held)) {
+		ttft = held.ttft_seconds;
+		tpot = held.tpot_seconds;
+	}
+	return ttft + (double)(v->output_len - 1) * tpot;
+}
+
 static void judge(struct candidate *c)
 {
 	struct scenario s;
@@ -170,11 +191,15 @@ static void judge(struct candidate *c)
 	c->fits = fits(&s);
 	c->bytes = e.memory.total_bytes;
 	c->score = c->legal ? objective_of_estimate(problem.objective, &s, &e) : 0;
+	c->request = c->legal ? request_of(&s) : 0;
 	c->first = c->legal;
 	if (!c->legal)
 		return;
 	if (s.plan.mode == MODE_TRAINING)
 		describe(&s, &c->plain);
+	/* bounds of a server's score build on it */
+	else if (s.plan.serving.request_rate > 0)
+		assert_true(e.serving.goodput <= serve_asked_tokens(&s));
 	for (int i = 0; i < count && c->first; i++)
 		c->first = !all[i].legal || !is_same(&all[i], c);
 }
@@ -324,6 +349,8 @@ static void any_servers(void)
 	problem.base.cluster.gpus = gpus[below(4)];
 	problem.base.cluster.accelerator.usable_bytes *= 0.3 + 0.1 * below(8);
 	v->concurrency = below(3) ? 1 << below(8) : 0;
+	/* a rate that many keep up with */
+	v->request_rate = below(3) ? 0 : 0.1 * (1 << below(8));
 	v->prompt_len = 100 << below(7);
 	v->output_len = 10 << below(5);
 	v->goal_ttft_seconds = below(2) ? 0 : 0.1 * (1 + below(20));
@@ -373,8 +400,13 @@ static int find(const uint8_t *choice)
 	return -1;
 }
 
-/* Fitting plans, the best first, the first in the order of the axes where scores are
- * equal. */
+static bool is_better(const struct candidate *a, const struct candidate *b)
+{
+	return a->score < b->score || (a->score == b->score && a->request < b->request);
+}
+
+/* Fitting plans, the best first; where scores are equal the server whose requests take
+ * the shortest, then the first in the order of the axes. */
 static int sorted, order[MOST];
 
 static void sort_plans(void)
@@ -385,7 +417,7 @@ static void sort_plans(void)
 
 		if (!all[i].first || !all[i].fits)
 			continue;
-		for (; at > 0 && all[order[at - 1]].score > all[i].score; at--)
+		for (; at > 0 && is_better(&all[i], &all[order[at - 1]]); at--)
 			order[at] = order[at - 1];
 		order[at] = i;
 		sorted++;
@@ -451,6 +483,11 @@ static void check_told_server(const struct planner_found *f, const struct scenar
 			     v->goodput, 1e-9);
 		assert_close(f->dollars_per_million_tokens,
 			     hours * gpus * s->cluster.price_per_gpu_hour, 1e-9);
+	}
+	if (s->plan.serving.request_rate > 0) {
+		assert_true(f->requests == asked && f->step_seconds == v->tpot_seconds);
+		assert_true(f->ttft_seconds == v->ttft_seconds);
+		return;
 	}
 	if (goals && v->goodput > 0)
 		assert_close(f->requests, fmin(v->goodput_concurrency, asked), 1e-9);

@@ -89,7 +89,7 @@ struct serving_estimate {
 		tpot_high_seconds; /* 80 % ranges */
 	double prefill_seconds, decode_seconds,
 		mixed_seconds;  /* one prompt, one pass */
-	double request_seconds; /* first to last token */
+	double request_seconds; /* from its arrival to its last token */
 	/* what TTFT and TPOT are made of, struct point of engine/serve says how */
 	double step_between_seconds, served_seconds, added_seconds, begin_seconds,
 		company_seconds, transfer_seconds, contended_seconds, load_seconds,

@@ -35,13 +35,26 @@ static bool is_idea(const struct planner_found *found, const struct idea *idea)
 	return memcmp(&found->idea, idea, sizeof *idea) == 0;
 }
 
-/* Better score, or the same and earlier in the order of the axes. */
+/* Better score, or the same and a shorter request, or earlier in the order of the axes.
+ * Requests are of servers, for training has none. */
 static bool precedes(const struct planner *p, const struct planner_found *a,
 		     const struct planner_found *b)
 {
 	if (a->score != b->score)
 		return a->score < b->score;
+	if (a->request_seconds != b->request_seconds)
+		return a->request_seconds < b->request_seconds;
 	return memcmp(a->choice, b->choice, (size_t)p->problem.axes) < 0;
+}
+
+bool search_is_behind(const struct planner *p, double score, double request,
+		      const uint8_t *choice)
+{
+	const struct planner_result *r = &p->result;
+	struct planner_found found = { .score = score, .request_seconds = request };
+
+	memcpy(found.choice, choice, sizeof found.choice);
+	return r->found == p->problem.top && precedes(p, &r->top[r->found - 1], &found);
 }
 
 /* The best of each idea, until there are as many as are wanted; beside the best plans

@@ -91,6 +91,8 @@ static int by_bound(const void *a, const void *b)
 	const struct node *x = a, *y = b;
 	int order = compare(x->bound, y->bound);
 
+	if (!order)
+		order = compare(x->request, y->request);
 	return order ? order : compare(x->index, y->index);
 }
 

@@ -208,6 +208,7 @@ static void describe_load(const struct scenario *s, const struct serving_estimat
 
 	found->step_seconds = e->tpot_seconds;
 	found->ttft_seconds = e->ttft_seconds;
+	found->request_seconds = e->request_seconds;
 	found->requests = asked;
 	found->slow_ttft_seconds = e->slow_ttft_seconds;
 	found->slow_tpot_seconds = e->slow_tpot_seconds;
@@ -216,6 +217,8 @@ static void describe_load(const struct scenario *s, const struct serving_estimat
 		return;
 	found->step_seconds = held.tpot_seconds;
 	found->ttft_seconds = held.ttft_seconds;
+	found->request_seconds =
+		serve_request_seconds(s, held.ttft_seconds, held.tpot_seconds);
 	found->requests = held.concurrency;
 }
 
@@ -246,6 +249,19 @@ static void describe_found(const struct scenario *s, const struct estimate *e,
 	describe_load(s, &e->serving, found);
 }
 
+/* Nothing above is wanted; goals of the slowest percent take all from a rate or
+ * nothing, and nothing from what a request takes. */
+static double worst_of(const struct planner *p, const struct scenario *s,
+		       const struct estimate *e, const uint8_t *choice)
+{
+	double best = objective_of_estimate(p->problem.objective, s, e);
+
+	if (p->serves && !p->problem.exhaustive && s->plan.serving.request_rate > 0 &&
+	    search_is_behind(p, best, e->serving.request_seconds, choice))
+		return -INFINITY;
+	return search_worst(p);
+}
+
 void search_take(struct planner *p, const struct scenario *s, const uint8_t *choice)
 {
 	const struct estimate *e = &p->estimate;
@@ -257,7 +273,8 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 		p->result.counts.illegal++;
 		return;
 	}
-	objective_hold_goals(p->problem.objective, s, search_worst(p), &p->estimate);
+	objective_hold_goals(p->problem.objective, s, worst_of(p, s, e, choice),
+			     &p->estimate);
 	memcpy(found.choice, choice, sizeof found.choice);
 	describe_found(s, e, &found);
 	/* what the hosts lack is no miss of the accelerator's memory */
@@ -294,16 +311,12 @@ static bool nothing_more(const struct planner *p, const struct node *node)
 	return !p->problem.exhaustive && node->bound > search_worst(p);
 }
 
-/* A server's node is one plan: where enough are found that are as good as it could be,
- * and earlier in the order of the axes, it isn't wanted. */
+/* A server's node is one plan: where enough are found that come before the best that it
+ * could be, it isn't wanted. */
 static bool is_late(const struct planner *p, const struct node *node)
 {
-	const struct planner_result *r = &p->result;
-	const struct planner_found *last = &r->top[p->problem.top - 1];
-
 	return p->serves && !p->inside && !p->problem.exhaustive &&
-	       r->found == p->problem.top && node->bound >= last->score &&
-	       memcmp(node->choice, last->choice, (size_t)p->problem.axes) > 0;
+	       search_is_behind(p, node->bound, node->request, node->choice);
 }
 
 static void next_node(struct planner *p, int *budget)

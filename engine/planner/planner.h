@@ -30,8 +30,10 @@ struct planner_problem {
 	struct scenario base; /* every other knob */
 	int axes;
 	struct planner_axis axis[MAX_AXES];
-	/* Ties go to the plan that comes first in the order of the axes and their
-	 * values. */
+	/* Of servers that score the same, as all do that keep up with a rate, that
+	 * comes first whose mean request takes the shortest from its arrival to its
+	 * last token. Other ties go to the plan that comes first in the order of the
+	 * axes and their values. */
 	enum objective objective;
 	double reserve; /* share of the memory that stays free */
 	int top;        /* how many of the best are wanted, 1 to MAX_TOP */
@@ -60,10 +62,10 @@ struct planner_found {
 	uint8_t choice[MAX_AXES]; /* index of each axis's value */
 	double score, step_seconds, tokens_per_second_per_gpu, mfu, bubble_ratio;
 	double memory_bytes, memory_share;
-	/* of a server, whose step_seconds is that of a token; both with so many
+	/* of a server, whose step_seconds is that of a token; all with so many
 	 * requests: those asked for, or the most that keep the goals where those are
 	 * more */
-	double ttft_seconds, requests;
+	double ttft_seconds, request_seconds, requests;
 	/* of one request in a hundred, where these have to keep the goals; else 0 */
 	double slow_ttft_seconds, slow_tpot_seconds;
 	/* of its good tokens: requests that they are, and what a million costs */

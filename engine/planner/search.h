@@ -74,8 +74,9 @@ struct pair {
 };
 
 struct node {
-	double bound; /* of the score */
-	double bytes; /* at least */
+	double bound;   /* of the score */
+	double bytes;   /* at least */
+	double request; /* of a server: seconds of a request at least */
 	/* the same once it was opened, of what was not too large then; 0 before */
 	double known_bound, known_bytes;
 	uint32_t index;
@@ -200,6 +201,10 @@ bool search_named_again(const struct planner *planner, struct scenario *scenario
 void search_keep(const struct planner *planner, const struct planner_found *found,
 		 struct planner_result *result);
 void search_set_worst(struct planner *planner);
+/* Whether a server with so good a score and so short a request comes behind all that
+ * are wanted, or with the same of both may, by the order of the axes. */
+bool search_is_behind(const struct planner *planner, double score, double request,
+		      const uint8_t *choice);
 /* Nothing above is wanted; inside a node, of its idea. */
 double search_worst(const struct planner *planner);
 /* Bytes that a plan may take. */

@@ -171,29 +171,39 @@ static double least_of_token(const struct scenario *s, const struct serve_ceilin
 		tpot = c->loaded_tpot_seconds;
 	if (goal > 0 && tpot * sure > goal)
 		return far_behind(tpot) * sure;
-	return fmax(sure / c->tokens_per_second, decides ? 1 / asked : 0);
+	/* no server gives more than is asked for */
+	return fmax(sure / c->tokens_per_second, asked > 0 ? 1 / asked : 0);
 }
 
-double objective_of_ceiling(enum objective objective, const struct scenario *s,
-			    double *bytes)
+void objective_of_ceiling(enum objective objective, const struct scenario *s,
+			  struct objective_ceiling *out)
 {
 	struct serve_ceiling ceiling;
 
-	*bytes = 0;
+	*out = (struct objective_ceiling){ 0 };
 	if (objective == OBJECTIVE_MEMORY || !serve_ceiling(s, &ceiling))
-		return 0;
-	*bytes = ceiling.bytes * sure;
-	return score_token(objective, s, least_of_token(s, &ceiling));
+		return;
+	out->score = score_token(objective, s, least_of_token(s, &ceiling));
+	out->bytes = ceiling.bytes * sure;
+	/* who falls behind a rate never sees a first token */
+	out->request_seconds =
+		sure *
+		serve_request_seconds(
+			s, 0, fmax(ceiling.tpot_seconds, ceiling.loaded_tpot_seconds));
 }
 
 double objective_of_least(enum objective objective, struct train_least *least,
 			  enum train_role role, double enough, double *bytes)
 {
 	const struct scenario *s = &least->trial->scenario;
+	struct objective_ceiling ceiling;
 	double seconds, score;
 
-	if (s->plan.mode == MODE_INFERENCE)
-		return objective_of_ceiling(objective, s, bytes);
+	if (s->plan.mode == MODE_INFERENCE) {
+		objective_of_ceiling(objective, s, &ceiling);
+		*bytes = ceiling.bytes;
+		return ceiling.score;
+	}
 	seconds = train_least_seconds(least, role);
 	score = objective_of_step(objective, s, seconds, 0);
 	*bytes = 0;

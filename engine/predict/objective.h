@@ -36,10 +36,13 @@ bool objective_serves(const struct estimate *estimate, bool all);
  * set, unless the mean request, which gets more, scores above `worst` already. */
 void objective_hold_goals(enum objective objective, const struct scenario *scenario,
 			  double worst, struct estimate *estimate);
-/* The least score of what no server goes below, and its bytes (serve_ceiling()); 0
- * where that says nothing. */
-double objective_of_ceiling(enum objective objective, const struct scenario *scenario,
-			    double *bytes);
+/* Of a server the least score, bytes, and seconds of a request (serve_ceiling()), each
+ * 0 where that says nothing. */
+struct objective_ceiling {
+	double score, bytes, request_seconds;
+};
+void objective_of_ceiling(enum objective objective, const struct scenario *scenario,
+			  struct objective_ceiling *out);
 /* The least score of the plans of a set, and its bytes, with what is chosen before this
  * role, of a server with all; where their seconds alone score `enough` no bytes are
  * counted. */

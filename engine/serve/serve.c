@@ -50,6 +50,9 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 		run_at(run, high, &p);
 	}
 	out->goodput = p.tokens_per_second;
+	/* no more are there to be served */
+	if (s->plan.serving.request_rate > 0)
+		out->goodput = fmin(out->goodput, serve_asked_tokens(s));
 	out->goodput_concurrency = high;
 }
 
@@ -219,8 +222,7 @@ static void waiting(const struct serving_run *run, const struct scenario *s,
 	/* a queue that grows without end */
 	if (!isfinite(v->waiting))
 		v->ttft_seconds = INFINITY;
-	v->request_seconds = v->ttft_seconds +
-			     ((double)s->plan.serving.output_len - 1) * v->tpot_seconds;
+	v->request_seconds = serve_request_seconds(s, v->ttft_seconds, v->tpot_seconds);
 }
 
 static void take_point(const struct point *p, struct serving_estimate *v)
@@ -398,6 +400,11 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 		out->bytes = run.held.total_bytes + run_prefix_bytes(&run) +
 			     run_request_bytes(&run);
 	return true;
+}
+
+double serve_request_seconds(const struct scenario *s, double ttft, double tpot)
+{
+	return ttft + ((double)s->plan.serving.output_len - 1) * tpot;
 }
 
 double serve_asked_tokens(const struct scenario *s)

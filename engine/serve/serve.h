@@ -35,6 +35,11 @@ bool serve_ceiling(const struct scenario *scenario, struct serve_ceiling *out);
 bool serve_keeps_goals(const struct scenario *scenario,
 		       const struct serving_estimate *estimate);
 
+/* Of a request with such times to its first token and for each other one, from its
+ * arrival to its last token. */
+double serve_request_seconds(const struct scenario *scenario, double ttft_seconds,
+			     double tpot_seconds);
+
 /* Output tokens a second of all that come at a rate; 0 where none is asked for. */
 double serve_asked_tokens(const struct scenario *scenario);
 
