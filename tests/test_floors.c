@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/rounds.h"
 #include "engine/plan/plan.h"
 #include "engine/schedule/schedule.h"
 #include "tests/support/close.h"
@@ -139,6 +139,105 @@ static void test_1f1b_item_by_item(void **state)
 	assert_true(exact > runs / 2);
 }
 
+/* --- interleaved --- */
+
+enum { MOST_OF_A_GROUP = 40 };
+
+/* A group's passes of one direction alone: each begins when its stage has done those
+ * before it and the virtual stage before has handed it on. */
+static void flow(const struct rounds *r, const double *time, int group,
+		 double begins[][MOST_OF_A_GROUP])
+{
+	double free[MAX_STAGES] = { 0 };
+
+	for (int chunk = 0; chunk < r->chunks; chunk++)
+		for (int j = 0; j < group; j++)
+			for (int s = 0; s < r->stages; s++) {
+				int k = chunk * r->stages + s;
+				double comes = k == 0 ? 0
+						      : begins[k - 1][j] + time[k - 1] +
+								r->latency;
+
+				begins[k][j] = fmax(free[s], comes);
+				free[s] = begins[k][j] + time[k];
+			}
+}
+
+/* How much later than after the work before it a stage begins one of the passes that it
+ * does before the first of the other direction: all chunks but one, two for each stage
+ * behind it, and one. `whole`: of the last chunk only where all of it is among them, or
+ * its first. */
+static double latest_of(const struct rounds *r, const double *time, int s, int group,
+			bool whole, double begins[][MOST_OF_A_GROUP])
+{
+	int alone = (r->chunks - 1) * group + 2 * (r->stages - 1 - s) + 1, n = 0;
+	double before = 0, latest = 0;
+
+	for (int chunk = 0; chunk < r->chunks; chunk++)
+		for (int j = 0; j < group && n < alone; j++, n++) {
+			int k = chunk * r->stages + s;
+
+			if (!whole || j == 0 || (chunk + 1) * group <= alone)
+				latest = fmax(latest, begins[k][j] - before);
+			before += time[k];
+		}
+	return latest;
+}
+
+static double interleaved_path(const struct rounds *r, bool whole)
+{
+	static double begins[MAX_VIRTUAL][MOST_OF_A_GROUP];
+	double come[MAX_STAGES], longest = 0;
+	int first = (int)fmin((double)r->group, (double)r->micro_batches);
+	int rest = (int)(r->micro_batches % r->group);
+
+	rest = rest > 0 ? rest : first;
+	flow(r, r->forward, first, begins);
+	for (int s = 0; s < r->stages; s++)
+		come[s] = latest_of(r, r->forward, s, first, whole, begins);
+	flow(r, r->backward, rest, begins);
+	for (int s = 0; s < r->stages; s++) {
+		double work = 0;
+
+		for (int k = s; k < r->stages * r->chunks; k += r->stages)
+			work += r->forward[k] + r->backward[k];
+		longest = fmax(longest, come[s] + (double)r->micro_batches * work +
+						latest_of(r, r->backward, s, rest,
+							  whole, begins));
+	}
+	return longest;
+}
+
+/* Groups of a few and of many times the stages, whole or not; one slow chunk or many.
+ * Within a group the first or the last waits longest, so that no less is found than by
+ * trying all. */
+static void test_interleaved_item_by_item(void **state)
+{
+	struct rounds r;
+
+	(void)state;
+	seed = 44;
+	for (int n = 0; n < 3000; n++) {
+		double floor;
+
+		memset(&r, 0, sizeof r);
+		r.stages = 2 + (int)next(6);
+		r.chunks = 2 + (int)next(3);
+		r.group = r.stages + (int64_t)next((uint64_t)(4 * r.stages));
+		r.micro_batches = r.group * (1 + (int64_t)next(3));
+		if (next(2))
+			r.micro_batches += 1 + (int64_t)next((uint64_t)r.group - 1);
+		r.latency = next(2) ? between(0, 0.5) : 0;
+		for (int k = 0; k < r.stages * r.chunks; k++) {
+			r.forward[k] = some_time();
+			r.backward[k] = some_time() + some_time();
+		}
+		floor = rounds_paths(&r);
+		assert_true(floor <= interleaved_path(&r, false) * (1 + 1e-12));
+		assert_true(floor >= interleaved_path(&r, true) * (1 - 1e-12));
+	}
+}
+
 /* --- what is its own floor --- */
 
 static void test_what_has_a_closed_form(void **state)
@@ -265,6 +364,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_1f1b_item_by_item),
+		cmocka_unit_test(test_interleaved_item_by_item),
 		cmocka_unit_test(test_what_has_a_closed_form),
 		cmocka_unit_test(test_the_others_stage_by_stage),
 	};

@@ -626,6 +626,34 @@ static void test_laws_of_very_long_runs(void **state)
 	}
 }
 
+/* So is that of groups of any size, in which what comes round lies on its way for many
+ * passes: each of a billion groups more takes as long, no less than its busiest stage.
+ */
+static void test_very_long_runs_in_groups(void **state)
+{
+	(void)state;
+	seed = 33;
+	for (int i = 0; i < 60; i++) {
+		int p = 2 + below(6), v = 2 + below(3);
+		double seconds[3], most = 0;
+
+		equal(SCHEDULE_INTERLEAVED, p, v, 1);
+		in.group = p + below(3 * p);
+		vary(i % 2 ? 0.1 : 2, 0.3);
+		for (int k = 0; k < 3; k++) {
+			in.micro_batches = in.group * (1000000000 + k * 1000);
+			pipeline_step(&in, &out);
+			seconds[k] = out.seconds;
+		}
+		for (int s = 0; s < p; s++)
+			most = fmax(most, (out.busy[s] + out.transfer[s]) /
+						  (double)in.micro_batches);
+		assert_close(seconds[2] - seconds[1], seconds[1] - seconds[0], 1e-2);
+		assert_true(seconds[2] >= most * (double)in.micro_batches);
+		assert_true(seconds[2] <= 2 * most * (double)in.micro_batches);
+	}
+}
+
 /* Seconds in another unit: all that is a time comes out in it, and nothing else moves.
  */
 static void test_units_of_time(void **state)
@@ -793,6 +821,7 @@ int main(void)
 		cmocka_unit_test(test_uneven_chunks_are_held_by_weight),
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_laws_of_very_long_runs),
+		cmocka_unit_test(test_very_long_runs_in_groups),
 		cmocka_unit_test(test_units_of_time),
 		cmocka_unit_test(test_post_validation),
 	};

@@ -279,12 +279,48 @@ static void test_rates(void **state)
 	}
 }
 
+/* Values of knobs that nobody looks at beside the others name the same plan: candidates
+ * more, but no work, whichever value comes first. */
+static void test_names_of_one_plan_cost_nothing(void **state)
+{
+	static const struct {
+		const char *pinned[2], *named, *one, *all;
+		int times;
+	} each[] = {
+		{ { "schedule", "gpipe" }, "vpp", "1", "1,2,4", 3 },
+		{ { "schedule", "1f1b" }, "micro_batch_group", "0", "0,4,8", 3 },
+		{ { "recompute", "none" }, "recompute_layers", "all", "all,1,2,3", 4 },
+		{ { "zero", "0" }, "zero_group", "0", "0,2", 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+		struct cost cost[2];
+
+		for (int all = 0; all < 2; all++) {
+			begin("llama3.2-1b", "dgx-h100", "megatron-core");
+			problem.base.cluster.gpus = 8;
+			problem.base.plan.global_batch = 32;
+			planner_axes(&problem);
+			pin(each[i].pinned[0], each[i].pinned[1]);
+			pin(each[i].named, all ? each[i].all : each[i].one);
+			cost[all] = (struct cost){ 0 };
+			add_cost(&cost[all]);
+		}
+		assert_true(cost[1].candidates == each[i].times * cost[0].candidates);
+		assert_true(cost[0].estimates > 0);
+		assert_true(cost[1].estimates == cost[0].estimates);
+		assert_true(cost[1].slices == cost[0].slices);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_usual_searches),
 		cmocka_unit_test(test_drawn_searches),
 		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_names_of_one_plan_cost_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, begin_writing, end_writing);

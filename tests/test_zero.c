@@ -133,6 +133,49 @@ static void test_traffic_and_states_are_those_counted_by_hand(void **state)
 	free(e);
 }
 
+/* Who sums beside 16-bit gradients holds both, where there is somebody to exchange them
+ * with: ranks with other batches, or the other copy of a pipeline that runs both ways.
+ */
+static void test_a_copy_beside_the_sum_where_gradients_are_exchanged(void **state)
+{
+	static const struct {
+		int64_t gpus;
+		enum schedule_kind schedule;
+		bool exchanges;
+	} each[] = {
+		{ 2, SCHEDULE_1F1B, false },
+		{ 4, SCHEDULE_1F1B, true },
+		{ 2, SCHEDULE_DUALPIPE, true },
+		{ 4, SCHEDULE_DUALPIPE, true },
+	};
+	struct shards shards;
+	struct states held;
+	struct scenario s;
+
+	(void)state;
+	mixtral(&s);
+	s.stack.sync_copy_bytes = 2;
+	s.plan.pp = 2;
+	s.plan.zero = 1;
+	for (int i = 0; i < 4; i++) {
+		s.cluster.gpus = each[i].gpus;
+		s.plan.schedule = each[i].schedule;
+		states_shards(&s, &shards);
+		states_bytes(&s, &shards, &held);
+		assert_close(held.sync_copy, each[i].exchanges ? 2 : 0, 0);
+	}
+	/* with ZeRO-3 each is scattered as it comes; fp16 sums in 16 bits */
+	s.plan.zero = 3;
+	states_bytes(&s, &shards, &held);
+	assert_true(held.sync_copy == 0);
+	s.plan.zero = 2;
+	states_bytes(&s, &shards, &held);
+	assert_true(held.sync_copy == 2);
+	s.plan.precision = PRECISION_FP16;
+	states_bytes(&s, &shards, &held);
+	assert_true(held.sync_copy == 0);
+}
+
 static void test_kept_weights_are_all_gathered(void **state)
 {
 	struct estimate *e = calloc(1, sizeof *e);
@@ -369,6 +412,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traffic_and_states_are_those_counted_by_hand),
+		cmocka_unit_test(
+			test_a_copy_beside_the_sum_where_gradients_are_exchanged),
 		cmocka_unit_test(test_kept_weights_are_all_gathered),
 		cmocka_unit_test(test_a_group_holds_a_set_of_experts),
 		cmocka_unit_test(test_rows_name_the_family_and_its_ranks),
