@@ -82,6 +82,67 @@ static bool holds(const char *text)
 	return found.good;
 }
 
+static const char *line[MAX_LINES];
+
+/* Where the lines of the boxes begin; how many. */
+static int split(const char *text)
+{
+	const char *at = strstr(text, "\nboxes ");
+	int lines = 0;
+
+	assert_non_null(at);
+	for (at = strchr(at + 1, '\n') + 1; *at; at = strchr(at, '\n') + 1) {
+		assert_true(lines < MAX_LINES);
+		line[lines++] = at;
+	}
+	line[lines] = at;
+	return lines;
+}
+
+/* A line of a box has its axis, values, and what closes it: no more than the first two
+ * of one that lies open. */
+static bool closes(int i)
+{
+	int words = 1;
+
+	for (const char *at = line[i]; at < line[i + 1]; at++)
+		words += *at == ' ';
+	return words > 2;
+}
+
+static bool same_axis(int i, int k)
+{
+	size_t length = strcspn(line[i], " ");
+
+	return strncmp(line[i], line[k], length + 1) == 0;
+}
+
+static bool says(int i, const char *word)
+{
+	const char *at = strstr(line[i], word);
+
+	return at && at < line[i + 1];
+}
+
+/* What is closed alike for all values but names of others is said once, of the box that
+ * they are in: no box holds two lines of which the second is of names. One exception:
+ * of servers a name may break no rule that its neighbours break. */
+static void is_said_once(const char *text)
+{
+	bool serves = problem.base.plan.mode == MODE_INFERENCE;
+	int lines = split(text);
+
+	for (int i = 0; i + 1 < lines; i++) {
+		bool begins = i == 0 || (!closes(i - 1) && !same_axis(i - 1, i));
+		bool ends = i + 2 == lines || !same_axis(i + 1, i + 2);
+
+		if (begins && ends && closes(i) && same_axis(i, i + 1) &&
+		    says(i + 1, " same ") && !(serves && says(i, " rule ")))
+			fail_msg("two lines where one would do: %.*s",
+				 (int)(line[i + 2] - line[i]), line[i]);
+	}
+}
+
 static void accept(void)
 {
 	char *text = certify();
@@ -89,6 +150,7 @@ static void accept(void)
 	if (!holds(text))
 		fail_msg("%s on %s: %s", problem.base.model.name,
 			 problem.base.cluster.name, error.text);
+	is_said_once(text);
 	if (result.found > 0)
 		assert_true(found.answer == result.top[0].score);
 	else
@@ -318,23 +380,6 @@ static void accepts_any_space(void **state)
 }
 
 /* --- a little changed --- */
-
-static const char *line[MAX_LINES];
-
-/* Where the lines of the boxes begin; how many. */
-static int split(const char *text)
-{
-	const char *at = strstr(text, "\nboxes ");
-	int lines = 0;
-
-	assert_non_null(at);
-	for (at = strchr(at + 1, '\n') + 1; *at; at = strchr(at, '\n') + 1) {
-		assert_true(lines < MAX_LINES);
-		line[lines++] = at;
-	}
-	line[lines] = at;
-	return lines;
-}
 
 /* The last word of a line but `back`, of lines that close a box; NULL for others. */
 static const char *word_at(const char *begin, const char *end, int back)
