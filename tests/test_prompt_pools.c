@@ -63,6 +63,39 @@ static void who_decodes_is_full_while_others_wait(void **state)
 	assert_true(now.memory.in_flight <= 2);
 }
 
+/* Nobody waits for room that nobody takes: however few tokens they write, so that most
+ * are elsewhere, either all are inside or those who decode fill their room; and a round
+ * of a user takes what Little's law says. */
+static void nobody_waits_for_room_that_is_free(void **state)
+{
+	const struct serving_estimate *v = &now.serving;
+	int full = 0;
+	struct scenario s;
+
+	(void)state;
+	begin(&s, pools, POOLS);
+	case_set(&s, "gpus", "40");
+	case_set(&s, "prefill_gpus", "16");
+	for (int output = 2; output <= 300; output += 1 + output / 8)
+		for (int users = 9; users < 500; users += users / 2) {
+			double decodes;
+
+			s.plan.serving.output_len = output;
+			s.plan.serving.concurrency = users;
+			serve_estimate(&s, &now);
+			decodes = (output - 1) * v->tpot_seconds;
+			assert_close(v->ttft_seconds + decodes,
+				     users / v->requests_per_second, 1e-9);
+			assert_true(v->requests_per_second * decodes < 6 * 1.002);
+			if (v->waiting < 0.002 * users)
+				continue;
+			full++;
+			/* one more that waits for its prompt may move a whole pass */
+			assert_close(v->requests_per_second * decodes, 6, 0.03);
+		}
+	assert_true(full > 50);
+}
+
 /* With room for all, nobody is elsewhere. */
 static void room_for_all_leaves_nobody_elsewhere(void **state)
 {
@@ -239,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_decodes_is_full_while_others_wait),
+		cmocka_unit_test(nobody_waits_for_room_that_is_free),
 		cmocka_unit_test(room_for_all_leaves_nobody_elsewhere),
 		cmocka_unit_test(the_simulation_waits_as_long),
 		cmocka_unit_test(each_copy_more_adds_as_much),

@@ -349,33 +349,40 @@ double run_asked(const struct serving_run *run, const struct scenario *s)
 	return v->concurrency > 0 ? (double)v->concurrency : run->room;
 }
 
+/* Requests that decode, of so many in flight. */
+static double decoding(const struct serving_run *run, double running, struct point *out)
+{
+	run_at(run, running, out);
+	return out->decoding * server_copies(&run->decode);
+}
+
 /* Prompts in a pool of their own take no room where others decode: as many more are in
- * flight as fill that while theirs run. From the room upwards, as waiting for prompts
- * grows with them, while what is found decodes within the room. */
+ * flight as fill that while theirs run (Little's law). From the room upwards, as
+ * waiting for prompts grows with them, while what is found decodes within the room;
+ * where that leads beyond it, between what does and what does not. */
 double run_in_flight(const struct serving_run *run, const struct scenario *s,
 		     double asked)
 {
-	double found = run->room, next = asked;
+	double found = run->room, beyond = asked, next;
 	double more = fmax(0, (double)s->plan.serving.output_len - 1);
 	double room = run->room * (1 + 1e-3); /* as exactly as points are found */
 	struct point p;
 
 	if (!run->apart || asked <= run->room || !isfinite(asked))
 		return fmin(asked, run->room);
-	for (int i = 0; i < 8; i++) {
-		run_at(run, next, &p);
-		if (p.decoding * server_copies(&run->decode) <= room)
+	if (decoding(run, asked, &p) <= room)
+		return asked;
+	run_at(run, found, &p);
+	for (int i = 0; i < 16 && beyond - found > 1e-3 * found; i++) {
+		next = run->room * (1 + p.ttft_seconds / (more * p.tpot_seconds));
+		if (next > found && next - found < 1e-3 * found)
+			break;
+		if (!(next > found && next < beyond))
+			next = (found + beyond) / 2;
+		if (decoding(run, next, &p) <= room)
 			found = next;
-		else if (i > 0)
-			break;
-		if (found == asked)
-			break;
-		if (i == 0)
-			run_at(run, found, &p);
-		next = fmin(asked,
-			    run->room * (1 + p.ttft_seconds / (more * p.tpot_seconds)));
-		if (next - found < 1e-3 * found)
-			break;
+		else
+			beyond = next;
 	}
 	return found;
 }
