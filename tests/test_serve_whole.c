@@ -12,6 +12,7 @@
 #include "engine/serve/pass_table.h"
 #include "engine/serve/serve.h"
 #include "engine/serve/tail.h"
+#include "engine/serve/work.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/server.h"
@@ -181,6 +182,71 @@ static void figures_are_of_the_point(void **state)
 		check_economy();
 		check_memory();
 	}
+}
+
+/* --- rates --- */
+
+/* Requests a second of so many in flight. */
+static double gives(double running)
+{
+	struct point p;
+
+	run_at(&run, running, &p);
+	return p.requests_per_second;
+}
+
+/* No number in flight gives more than passes full of prompts take in, and nothing but
+ * those. */
+static void no_load_takes_in_more_than_full_passes(double rate)
+{
+	const struct server *prompts = run_prompts(&run);
+	double most, stage;
+	struct work w;
+
+	s.plan.serving.request_rate = rate;
+	work_of(&s, &w);
+	stage = work_pass(&w, prompts, 0, prompts->budget_tokens).stage;
+	most = server_copies(prompts) * prompts->budget_tokens /
+	       (w.prompt * stage * s.cluster.scale);
+	for (double n = 1; n < 2 * run.room; n = ceil(n * 1.3)) {
+		double running = fmin(n, run.room);
+
+		assert_true(gives(running) <= most * (1 + 1e-9));
+	}
+}
+
+/* A rate has as many in flight as give it, all of them in the room where prompts have
+ * no pool. A full server may give less than it does with fewer. */
+static void a_rate_has_as_many_as_give_it(void **state)
+{
+	static const double shares[] = { 0.02, 0.3, 0.7, 0.97, 0.999, 1.01 };
+	int inside = 0, full = 0;
+
+	(void)state;
+	seed = 104;
+	for (int i = 0; i < SERVERS / 4; i++) {
+		double most;
+
+		draw();
+		s.plan.serving.request_rate = 1;
+		most = run_full_rate(&run);
+		no_load_takes_in_more_than_full_passes(most);
+		for (int k = 0; k < 6; k++) {
+			double rate = shares[k] * most, asked;
+
+			s.plan.serving.request_rate = rate;
+			run_room(&run);
+			asked = run_asked(&run, &s);
+			if (!isfinite(asked) || asked == run.room) {
+				full++;
+				continue;
+			}
+			inside++;
+			assert_true(run.apart || asked < run.room);
+			assert_true(gives(asked) >= rate * (1 - 1e-6));
+		}
+	}
+	assert_true(inside > SERVERS / 2 && full > SERVERS / 8);
 }
 
 /* --- what passes by --- */
@@ -614,6 +680,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_of_the_point),
+		cmocka_unit_test(a_rate_has_as_many_as_give_it),
 		cmocka_unit_test(caches_travel_once_for_each_request),
 		cmocka_unit_test(goodput_is_the_most),
 		cmocka_unit_test(remedies_are_the_nearest_that_help),

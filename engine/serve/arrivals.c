@@ -142,14 +142,19 @@ double arrivals_meet(const struct work *w, const struct server *server,
 		     const struct arrivals *a, struct point *out)
 {
 	struct line_of_prompts q = line_of(w, server, a, out);
-	double longest = fmax(q.each, out->added_seconds), rate = 0;
+	/* full passes let prompts through however many of them who decodes meets */
+	double longest = isfinite(q.full) ? q.each : fmax(q.each, out->added_seconds);
 	double high = a->n / (out->prefill_seconds + out->begin_seconds + a->alone);
+	double rate = 0, seconds;
 
 	if (longest > 0)
 		high = fmin(high, (1 - 1e-12) / longest);
 	if (high > 0)
 		rate = rate_of(w, high, &q, a, out);
-	meet(w, rate, &q, a, out);
+	seconds = meet(w, rate, &q, a, out);
+	/* where no more than that are let through, the others stand before it */
+	if (rate > high * (1 - 1e-9) && rate * seconds < a->n && q.each > 0)
+		out->ahead += (a->n / rate - seconds) / q.each;
 	out->served_seconds = q.each;
 	return 1 + 2 * fmin(q.most, rate * left_of_pass(w, &q, rate, a->half));
 }
