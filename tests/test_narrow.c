@@ -284,11 +284,16 @@ static void test_stored_weights_of_wide_layers(void **state)
 	train_estimate(&s, &e);
 	model_count(&s.model, &counts);
 	model_count_layer(&s.model, &s.model.kind[0], &layer);
-	assert_true(explain(&s, &e, "states.weight_bytes", &x) && x.computes);
-	assert_close(x.value,
-		     1 + (counts.embedding + counts.head + 10 * layer.total) /
-				     counts.total,
-		     1e-9);
+	for (int first = 0; first <= 10; first += 5) {
+		s.plan.wide_first = first;
+		s.plan.wide_last = 10 - first;
+		train_estimate(&s, &e);
+		assert_true(explain(&s, &e, "states.weight_bytes", &x) && x.computes);
+		assert_close(x.value,
+			     1 + (counts.embedding + counts.head + 10 * layer.total) /
+					     counts.total,
+			     1e-9);
+	}
 }
 
 /* Weights stored in fp8 go round so, those in mxfp8 in 16 bits: two bytes, though they

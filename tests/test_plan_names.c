@@ -328,7 +328,18 @@ static void check_name(void)
 	check_plain();
 	check_words();
 	check_all_explained();
-	/* no more than there is room for */
+	/* no more than there is room for, which is not what stands behind it */
+	for (size_t size = 1; size <= strlen(words); size += 1 + strlen(words) / 9) {
+		char room[sizeof words];
+
+		memset(room, 'x', sizeof room);
+		room[0] = '\0';
+		planner_name_words(&problem, &scenario, room, size);
+		assert_true(strlen(room) == size - 1 &&
+			    strncmp(room, words, size - 1) == 0);
+		for (size_t i = size; i < sizeof room; i++)
+			assert_true(room[i] == 'x');
+	}
 	planner_name(&problem, &scenario, small, sizeof small);
 	assert_true(strncmp(small, name, strlen(small)) == 0);
 	assert_true(strlen(small) == sizeof small - 1 || strlen(small) == strlen(name));
