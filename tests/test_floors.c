@@ -38,6 +38,17 @@ static void draw_times(void)
 	}
 }
 
+static void in_another_unit(double unit)
+{
+	in.send_seconds *= unit;
+	for (int k = 0; k < in.stages * in.chunks; k++) {
+		in.forward[k] *= unit;
+		in.input_grad[k] *= unit;
+		in.weight_grad[k] *= unit;
+		in.pair_hides[k] *= unit;
+	}
+}
+
 /* --- 1F1B --- */
 
 static double forward_of(int s)
@@ -355,6 +366,9 @@ static void test_the_others_stage_by_stage(void **state)
 		assert_close(pipeline_floor(&in), most * (1 - 1e-9), 1e-12);
 		pipeline_step(&in, &out);
 		assert_true(pipeline_floor(&in) <= out.seconds);
+		/* in microseconds, too */
+		in_another_unit(1e-6);
+		assert_close(pipeline_floor(&in), 1e-6 * most * (1 - 1e-9), 1e-12);
 	}
 	for (int i = 0; i < SCHEDULE_COUNT; i++)
 		assert_true(seen[i] || schedule_by_rounds(i));

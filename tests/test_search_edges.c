@@ -297,6 +297,24 @@ static void test_hosts_are_in_the_way(void **state)
 	assert_true(hosts > 10 && others > 1);
 }
 
+/* Hosts of which nobody stated the memory are in nobody's way. */
+static void test_hosts_that_are_not_known(void **state)
+{
+	double score[2];
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		begin("llama2-7b", 8, 16);
+		problem.base.cluster.host_bytes_per_gpu = known ? 1e15 : 0;
+		PIN("tp", 1, 2, 4);
+		PIN("optimizer_offload", 0.5, 1);
+		solve(&problem);
+		assert_true(result.found > 0);
+		score[known] = result.top[0].score;
+	}
+	assert_close(score[0], score[1], 0);
+}
+
 /* --- fronts, by hand --- */
 
 static struct {
@@ -650,6 +668,7 @@ int main(void)
 		cmocka_unit_test(test_a_free_mode),
 		cmocka_unit_test(test_any_two_knobs),
 		cmocka_unit_test(test_hosts_are_in_the_way),
+		cmocka_unit_test(test_hosts_that_are_not_known),
 		cmocka_unit_test(test_a_front_of_memory_by_hand),
 		cmocka_unit_test(test_a_front_of_gpus_by_hand),
 		cmocka_unit_test(test_a_front_of_users_by_hand),

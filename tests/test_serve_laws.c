@@ -196,10 +196,17 @@ static void every_request_is_somewhere(void **state)
 		double asked, there;
 
 		server_random(&s, &now);
+		/* who gets one token is gone when that has come */
+		if (i % 16 == 0) {
+			s.plan.serving.output_len = 1;
+			serve_estimate(&s, &now);
+		}
 		asked = v->concurrency + v->waiting;
 		there = v->requests_per_second * v->request_seconds;
 		if (!isfinite(asked))
 			continue;
+		if (s.plan.serving.output_len == 1)
+			assert_close(v->request_seconds, v->ttft_seconds, 1e-12);
 		pools += s.plan.serving.disaggregated;
 		if (fabs(there - asked) > 1e-3 * asked)
 			fail_at(&s, "requests", there, asked);

@@ -249,6 +249,50 @@ static void a_rate_has_as_many_as_give_it(void **state)
 	assert_true(inside > SERVERS / 2 && full > SERVERS / 8);
 }
 
+/* --- what a pass is made of --- */
+
+/* All that runs in a pass, the slowest first, and the slowest of it where there is no
+ * room for all. */
+static void kernels_are_all_of_the_pass(void **state)
+{
+	static struct serve_operator all[64], few[64];
+
+	(void)state;
+	seed = 105;
+	for (int i = 0; i < SERVERS / 8; i++)
+		for (int prefill = 0; prefill < 2; prefill++) {
+			double seconds = 0, flops = 0;
+			struct batch b;
+			struct pass pass;
+			struct point p;
+			int count;
+
+			draw();
+			count = serve_operators(&s, prefill, all, 64);
+			run_working(&run, &s,
+				    run_in_flight(&run, &s, run_asked(&run, &s)), &p);
+			if (prefill)
+				run_prompt_batch(&run, &b);
+			else
+				run_decode_batch(&run, p.decoding, &b);
+			serve_pass(prefill ? &run_prompts(&run)->context
+					   : &run.decode.context,
+				   &b, true, &pass);
+			assert_int_equal(count, pass.operators);
+			for (int k = 0; k < count; k++) {
+				seconds += all[k].seconds - pass.operator[k].seconds;
+				flops += all[k].flops - pass.operator[k].flops;
+				assert_true(k == 0 ||
+					    all[k - 1].seconds >= all[k].seconds);
+			}
+			assert_true(fabs(seconds) <= 1e-9 * pass.seconds);
+			assert_true(fabs(flops) <= 1e-9 * pass.flops);
+			assert_int_equal(serve_operators(&s, prefill, few, 5), 5);
+			for (int k = 0; k < 5; k++)
+				assert_true(few[k].seconds == all[k].seconds);
+		}
+}
+
 /* --- what passes by --- */
 
 static const struct traffic *row(const char *what)
@@ -681,6 +725,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_of_the_point),
 		cmocka_unit_test(a_rate_has_as_many_as_give_it),
+		cmocka_unit_test(kernels_are_all_of_the_pass),
 		cmocka_unit_test(caches_travel_once_for_each_request),
 		cmocka_unit_test(goodput_is_the_most),
 		cmocka_unit_test(remedies_are_the_nearest_that_help),
