@@ -392,17 +392,18 @@ static void test_others_random(void **state)
 	seed = 20261121;
 	title = "random";
 	for (size_t t = 0; t < sizeof others / sizeof others[0]; t++) {
+		struct scenario blank;
+		struct error error = { "" };
 		int tried = 0;
 
+		if (!scenario_blank(&blank, "llama3.1-8b", "dgx-h100", others[t].stack,
+				    &error))
+			fail_msg("%s", error.text);
+		case_set(&blank, "gpus", "64");
+		case_set(&blank, "split", "even");
 		for (int i = 0; i < SCENARIOS; i++) {
-			struct scenario s;
-			struct error error = { "" };
+			struct scenario s = blank;
 
-			if (!scenario_blank(&s, "llama3.1-8b", "dgx-h100",
-					    others[t].stack, &error))
-				fail_msg("%s", error.text);
-			case_set(&s, "gpus", "64");
-			case_set(&s, "split", "even");
 			for (uint64_t turns = next(7); turns > 0; turns--)
 				turn(&s, any_knob());
 			if (scenario_check(&s, NULL) != 0)
