@@ -363,7 +363,10 @@ static void test_small_hosts_leave_no_chance(void **state)
 			s.cluster.host_bytes_per_gpu = need * room / shares;
 			train_estimate(&s, &now);
 			assert_true(now.fit_probability <= before);
-			assert_true(room < 2 || now.fit_probability >= before - 1e-3);
+			/* half full in the eyes of nobody, 1.5 times the range */
+			assert_true(room < 2 ||
+				    now.fit_probability >=
+					    before - (now.wide_chance ? 0.06 : 1e-3));
 			before = now.fit_probability;
 		}
 		assert_true(!now.fits &&

@@ -1,5 +1,5 @@
 /* test_unmeasured.c - where nobody measured an accelerator, nobody is told that a plan
- * fits there, or that it does not. */
+ * does not fit there, and that it does only of one that takes little. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,13 +47,15 @@ static void every_file_that_says_so_is_marked(void **state)
 	assert_int_equal(found, sizeof marked / sizeof marked[0]);
 }
 
-/* The same plan with a growing micro-batch: the chance falls, and neither end of it is
- * sure until the states themselves are too large. */
+/* The same plan with a growing micro-batch: the chance falls as slowly as the range of
+ * memory is wide, and above the capacity it is even until the states themselves are too
+ * large. */
 static void chances_are_between(void **state)
 {
 	struct error error = { "" };
 	struct scenario s;
 	double before = 1;
+	int sure = 0, unsure = 0;
 
 	(void)state;
 	assert_true(scenario_blank(&s, "llama3.1-8b", "mi300x", "fsdp", &error));
@@ -62,13 +64,16 @@ static void chances_are_between(void **state)
 	s.plan.global_batch = 1024;
 	for (; s.plan.micro_batch <= 128; s.plan.micro_batch *= 2) {
 		scenario_estimate(&s, &estimate);
-		assert_true(estimate.legal && estimate.unsure && estimate.feasible);
+		assert_true(estimate.legal && estimate.feasible);
 		assert_true(estimate.fit_probability <= before);
-		assert_true(estimate.fit_probability >= 0.25 &&
-			    estimate.fit_probability <= 0.75);
+		assert_true(estimate.fit_probability >= 0.5);
+		assert_true(estimate.unsure == (estimate.fit_probability < 0.95));
+		*(estimate.unsure ? &unsure : &sure) += 1;
 		before = estimate.fit_probability;
 	}
+	assert_true(sure > 0 && unsure > 0);
 	assert_false(estimate.fits);
+	assert_close(estimate.fit_probability, 0.5, 0);
 	/* as sure as elsewhere once somebody has measured it */
 	s.cluster.accelerator.calibration.unmeasured = false;
 	scenario_estimate(&s, &estimate);
@@ -81,6 +86,42 @@ static void chances_are_between(void **state)
 	scenario_estimate(&s, &estimate);
 	assert_true(estimate.legal && !estimate.unsure && !estimate.feasible);
 	assert_true(estimate.fit_probability < 0.01);
+}
+
+/* A plan that takes little is sure to fit, one at whose upper end of the range there is
+ * just room in nine of ten, wherever the capacity stands. */
+static void little_is_sure(void **state)
+{
+	struct error error = { "" };
+	struct scenario s;
+	double need, high;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "llama3.2-1b", "l4", "fsdp", &error));
+	s.cluster.gpus = 64;
+	s.plan.seq_len = 1024;
+	s.plan.micro_batch = 1;
+	s.plan.global_batch = 64;
+	scenario_estimate(&s, &estimate);
+	need = estimate.memory.total_bytes;
+	high = estimate.memory_high_bytes / need;
+	assert_close(high, 1.42, 1e-9);
+	s.cluster.accelerator.usable_bytes = 11 * need;
+	scenario_estimate(&s, &estimate);
+	assert_true(estimate.fits && !estimate.unsure && estimate.feasible);
+	assert_true(estimate.fit_probability > 0.9999);
+	s.cluster.accelerator.usable_bytes = high * need;
+	scenario_estimate(&s, &estimate);
+	assert_true(estimate.fits && estimate.unsure);
+	assert_close(estimate.fit_probability, 0.9, 1e-9);
+	s.cluster.accelerator.usable_bytes = need;
+	scenario_estimate(&s, &estimate);
+	assert_close(estimate.fit_probability, 0.5, 1e-9);
+	/* a range that nobody knows is no narrower than that of measured ones */
+	s.cluster.accuracy.memory[RUN_UNMEASURED] = (struct spread){ 0, 0 };
+	s.cluster.accelerator.usable_bytes = 1.13 * need;
+	scenario_estimate(&s, &estimate);
+	assert_close(estimate.fit_probability, 0.9, 1e-9);
 }
 
 static void ranges_are_wider(void **state)
@@ -122,7 +163,8 @@ static void no_run_that_ran_is_denied(void **state)
 			continue;
 		run_predict(&set.run[i], &estimate, &row);
 		unmeasured++;
-		if (!row.predicted || !row.unsure || row.fit_probability < 0.5)
+		if (!row.predicted || row.fit_probability < 0.5 ||
+		    row.unsure != (row.fit_probability < 0.95))
 			fail_msg("%s: %g", set.run[i].id, row.fit_probability);
 	}
 	assert_true(unmeasured > 30);
@@ -164,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_that_says_so_is_marked),
 		cmocka_unit_test(chances_are_between),
+		cmocka_unit_test(little_is_sure),
 		cmocka_unit_test(ranges_are_wider),
 		cmocka_unit_test(no_run_that_ran_is_denied),
 		cmocka_unit_test(verdicts_are_unsure),

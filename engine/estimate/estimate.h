@@ -136,9 +136,10 @@ struct estimate {
 	bool legal; /* no rule is broken: the numbers below are there */
 	bool fits;  /* the accelerator's memory and the host's */
 	/* Training on an accelerator that nobody measured: what framework, compiler and
-	 * activations take is unknown, so fits is a guess. False where the weights
-	 * and optimizer states alone are too large: those are counted. */
-	bool unsure;
+	 * activations take is unknown, so the chance to fit falls slowly. False where
+	 * the weights and optimizer states alone are too large: those are counted. */
+	bool wide_chance;
+	bool unsure;    /* so that fits is a guess: its chance is below 95 % */
 	bool host_fits; /* the host's alone; true where it is not known */
 	bool feasible;  /* legal and fits, or may fit where that is unsure */
 	struct findings problems;

@@ -34,7 +34,10 @@ static void fill_fit(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
 		explain_from(a, out, "C", "that a framework can use", "capacity_bytes");
 	}
-	explain_formula(out, e->unsure ? step_unsure_text : step_fit_text);
+	if (e->wide_chance)
+		explain_from(a, out, "h", "a run in ten needs more than so much more",
+			     "spread.memory_high");
+	explain_formula(out, e->wide_chance ? step_unsure_text : step_fit_text);
 }
 
 static void exposed(const struct asked *a, struct explanation *out)
@@ -175,7 +178,8 @@ const struct explain_row explain_totals[] = {
 	  "What a framework can allocate on this accelerator, not the label.",
 	  "presets/clusters: usable_gib", .fill = capacity },
 	{ "fit_probability", "Chance that it fits", NULL,
-	  "On an accelerator that nobody measured half of the curve and half of 1/2. "
+	  "On an accelerator that nobody measured it falls as slowly as the range of "
+	  "memory is wide, and above the capacity nothing is known. "
 	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
 	  "0.7 of the capacity none of 1567 measured runs failed.",
 	  "logistic through 2705 measured runs on 80 GB GPUs (tests/validation)",

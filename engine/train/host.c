@@ -216,18 +216,40 @@ static void tell(const struct hosts *h, struct estimate *out)
 		f->knob = name_sender(&h->step->scenario->plan);
 }
 
+/* From this chance on a plan is said to fit, also where nobody measured. */
+static const double surely = 0.95;
+
 /* The chance that both memories are enough is that of the fuller one: what is sent to
  * the host is calculated like what stays, and no surer. */
-static void judge_host(struct estimate *out)
+static void judge_host(const struct step *step, struct estimate *out)
 {
 	double room = out->host_capacity_bytes, need = out->host_bytes;
-	double chance;
 
-	if (room <= 0)
-		return;
-	chance = out->unsure ? step_unsure_value(need, room)
-			     : step_fit_value(need, room);
-	out->fit_probability = lesser(out->fit_probability, chance);
+	if (room > 0)
+		out->fit_probability =
+			lesser(out->fit_probability,
+			       step_fit_chance(step->scenario, out, need, room));
+}
+
+static void fit_host(const struct step *step, struct estimate *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	out->host_bytes = host_bytes(step, out->stage);
+	out->host_fits = out->host_capacity_bytes <= 0 ||
+			 out->host_bytes <= out->host_capacity_bytes;
+	/* what goes there hangs on the software as much as what stays */
+	if (!out->host_fits && out->wide_chance && plan->optimizer_offload <= 0) {
+		out->fits = false;
+	} else if (!out->host_fits) {
+		struct hosts h = hosts_of(step, out->stage);
+
+		out->fits = out->wide_chance = false;
+		out->fit_probability =
+			step_fit_value(out->memory.total_bytes, out->capacity_bytes);
+		tell(&h, out);
+	}
+	judge_host(step, out);
 }
 
 void step_host(const struct step *step, struct estimate *out)
@@ -236,21 +258,7 @@ void step_host(const struct step *step, struct estimate *out)
 
 	out->host_fits = true;
 	out->host_capacity_bytes = step_host_capacity(&step->scenario->cluster);
-	if (plan->optimizer_offload <= 0 && !plan_sends_activations(plan))
-		return;
-	out->host_bytes = host_bytes(step, out->stage);
-	out->host_fits = out->host_capacity_bytes <= 0 ||
-			 out->host_bytes <= out->host_capacity_bytes;
-	/* what goes there hangs on the software as much as what stays */
-	if (!out->host_fits && out->unsure && plan->optimizer_offload <= 0) {
-		out->fits = false;
-	} else if (!out->host_fits) {
-		struct hosts h = hosts_of(step, out->stage);
-
-		out->fits = out->unsure = false;
-		out->fit_probability =
-			step_fit_value(out->memory.total_bytes, out->capacity_bytes);
-		tell(&h, out);
-	}
-	judge_host(out);
+	if (plan->optimizer_offload > 0 || plan_sends_activations(plan))
+		fit_host(step, out);
+	out->unsure = out->wide_chance && out->fit_probability < surely;
 }

@@ -195,20 +195,23 @@ static bool states_have_room(const struct estimate *out)
 	return true;
 }
 
-/* Measured accelerators have a curve. Of others it is believed half where it says that
- * a plan fits, and nothing is known where it says that it does not: of 19 published
- * recipes for TPUs, all of which ran, 12 were predicted not to fit. */
-static void judge(const struct accelerator *a, struct estimate *out)
+double step_fit_chance(const struct scenario *scenario, const struct estimate *out,
+		       double need, double room)
 {
-	double share = out->memory.total_bytes / out->capacity_bytes;
+	if (!out->wide_chance)
+		return step_fit_value(need, room);
+	return step_unsure_value(need, room, step_memory_spread(scenario).high);
+}
 
-	out->fits = share <= 1;
-	out->fit_probability =
-		step_fit_value(out->memory.total_bytes, out->capacity_bytes);
-	out->unsure = a->calibration.unmeasured && states_have_room(out);
-	if (out->unsure)
-		out->fit_probability =
-			step_unsure_value(out->memory.total_bytes, out->capacity_bytes);
+/* What is counted is believed as elsewhere where it alone is too much. */
+static void judge(const struct scenario *scenario, struct estimate *out)
+{
+	double need = out->memory.total_bytes, room = out->capacity_bytes;
+
+	out->fits = need <= room;
+	out->wide_chance = scenario->cluster.accelerator.calibration.unmeasured &&
+			   states_have_room(out);
+	out->fit_probability = step_fit_chance(scenario, out, need, room);
 }
 
 void step_memory(const struct step *step, struct estimate *out)
@@ -228,5 +231,5 @@ void step_memory(const struct step *step, struct estimate *out)
 	}
 	out->memory = out->stage[out->fullest_stage];
 	out->capacity_bytes = a->usable_bytes > 0 ? a->usable_bytes : a->memory_bytes;
-	judge(a, out);
+	judge(step->scenario, out);
 }

@@ -239,6 +239,11 @@ double step_host_capacity(const struct cluster *cluster);
 void step_total(const struct step *step, struct estimate *out);
 /* How much wider than that of measured runs its range is. */
 double step_range_factor(const struct scenario *scenario);
+/* Between which factors of the predicted memory the truth is. */
+struct spread step_memory_spread(const struct scenario *scenario);
+/* The chance that what needs so much has room. */
+double step_fit_chance(const struct scenario *scenario, const struct estimate *out,
+		       double need, double room);
 void step_run(const struct scenario *scenario, struct estimate *out);
 
 void step_mean_traffic(struct estimate *out);

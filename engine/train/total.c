@@ -152,13 +152,18 @@ static struct spread widen(struct spread spread, double factor)
 				1 + (spread.high - 1) * factor };
 }
 
+struct spread step_memory_spread(const struct scenario *s)
+{
+	return widen(s->cluster.accuracy.memory[scenario_run_kind(s)],
+		     step_range_factor(s));
+}
+
 static void ranges(const struct scenario *s, struct estimate *out)
 {
 	const struct accuracy *known = &s->cluster.accuracy;
 	enum run_kind kind = scenario_run_kind(s);
-	double factor = step_range_factor(s);
-	struct spread time = widen(known->time[kind], factor);
-	struct spread memory = widen(known->memory[kind], factor);
+	struct spread time = widen(known->time[kind], step_range_factor(s));
+	struct spread memory = step_memory_spread(s);
 
 	out->step_low_seconds = out->step_seconds * time.low;
 	out->step_high_seconds = out->step_seconds * time.high;
