@@ -484,13 +484,17 @@ static void replicas_of_unequal_pools_are_null(void **state)
 		"model: deepseek-v3\ncluster: dgx-h200\nstack: vllm\n"
 		"mode: inference\ngpus: 24\ntp: 16\nep: 16\ndisaggregated: on\n"
 		"prefill_gpus: 8\nprefill_tp: 8\nprefill_ep: 8\n";
-	struct scenario s;
+	struct scenario s, again;
 	char *printed;
 
 	(void)state;
 	assert_true(scenario_parse(&s, "file", text, sizeof text - 1, NULL, NULL));
 	printed = report_print(report_scenario(&s), true);
 	assert_non_null(strstr(printed, "\"dp\":null"));
+	/* and what we print, we open */
+	assert_true(
+		scenario_parse(&again, "file", printed, strlen(printed), NULL, NULL));
+	assert_int_equal(again.plan.tp, 16);
 	free(printed);
 }
 
