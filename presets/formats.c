@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "engine/knob/knob.h"
+#include "presets/foreign.h"
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/markdown.h"
@@ -177,62 +177,6 @@ static bool starts_server(const char *text, size_t length)
 	return false;
 }
 
-/* Ours: "model:" at the start of a line, with a name or a mapping behind it. */
-static bool is_scenario(const char *text)
-{
-	for (const char *at = strstr(text, "model: "); at;
-	     at = strstr(at + 1, "model: "))
-		if (at == text || at[-1] == '\n')
-			return true;
-	return false;
-}
-
-static bool is_own_key(const char *key, size_t length)
-{
-	static const char *const keys[] = { "model",  "cluster", "stack",
-					    "format", "assumed", "kept" };
-
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (strlen(keys[i]) == length && strncmp(keys[i], key, length) == 0)
-			return true;
-	for (int i = 0; i < knob_count(); i++)
-		if (strlen(knob_table[i].key) == length &&
-		    strncmp(knob_table[i].key, key, length) == 0)
-			return true;
-	return false;
-}
-
-/* "model:" over a mapping of other words: a model that is written out has a width, or
- * is like another. */
-static bool is_other_model(const char *key, const char *text)
-{
-	const char *end = strncmp(key, "model:", 6) == 0 ? key + 6 : NULL;
-
-	return end && end[strspn(end, " \r")] == '\n' && !strstr(text, "hidden:") &&
-	       !strstr(text, "like:");
-}
-
-/* Of its keys none is a scenario's, or most are others': what is wrong with it as a
- * scenario tells nothing. */
-static bool is_foreign(const char *text)
-{
-	int own = 0, others = 0;
-
-	for (const char *at = text; at; at = strchr(at + 1, '\n')) {
-		const char *key = at + (*at == '\n');
-		size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyz"
-					    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-
-		if (length == 0 || key[length] != ':')
-			continue;
-		if (is_own_key(key, length) && !is_other_model(key, text))
-			own++;
-		else
-			others++;
-	}
-	return own == 0 || others > own;
-}
-
 static bool refuse_foreign(const char *file, struct error *error)
 {
 	char kinds[240] = "";
@@ -300,8 +244,8 @@ static struct sniffed sniff(char *text, size_t length, bool markdown)
 			own = signs[i].word[0] == '\n';
 		}
 	/* a key of theirs is none of ours, whatever a note says */
-	found = is_scenario(text) && !own ? NULL : found;
-	foreign = !found && is_foreign(text);
+	found = text_is_scenario(text) && !own ? NULL : found;
+	foreign = !found && text_is_foreign(text);
 	return (struct sniffed){ found,
 				 found && second_kind(text, "")
 					 ? second_kind(text, found->name)

@@ -635,6 +635,11 @@ static void test_foreign(void **state)
 		{ "#!/bin/sh\necho hello\nls -l\n", "nor of a kind that is known" },
 		{ "apiVersion: v2\nname: chart\n", "import KIND FILE" },
 		{ "{\"a\": [1, 2]}\n", "nor of a kind that is known" },
+		/* keys of what lies inside are not the file's */
+		{ "{\"a\": {\"model\": 1, \"cluster\": 2}, \"b\": [{\"tp\": 1}]}",
+		  "nor of a kind that is known" },
+		{ "{\"say\": \"\\\"model\\\": x\", \"model",
+		  "nor of a kind that is known" },
 		{ "- a\n- b\n", "nor of a kind that is known" },
 		/* one word that is ours, and others' beside it */
 		{ "name: x\nmodel:\n  path: r1\nresources:\n  nodes: 1\n"
@@ -655,6 +660,10 @@ static void test_foreign(void **state)
 		  "this file names no model" },
 		/* a scenario with a mistake is told the mistake */
 		{ "model: llama3.1-8b\ntpp: 8\n", "unknown key 'tpp'" },
+		{ "{\"model\":\"llama3.1-8b\",\"cluster\":\"dgx-h100\",\"tpp\":3}",
+		  "unknown key 'tpp'" },
+		{ "{\n  \"model\": \"llama3.1-8b\",\n  \"tpp\" : 3\n}\n",
+		  ":3: unknown key 'tpp'" },
 		{ "cluster: dgx-h100\n", "no model; expected model: NAME" },
 		{ "", "expected YAML keys" },
 	};
