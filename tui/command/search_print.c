@@ -297,90 +297,6 @@ static void print_misses(const struct misses *misses)
 		print_row(misses->problem, &misses->miss[i], NULL, i);
 }
 
-static void answer_text(const struct inverse *q, double value, char *out, size_t size)
-{
-	struct model scaled;
-	struct model_counts counts;
-	char text[MAX_FORM];
-
-	if (q->kind == INVERSE_GPUS)
-		snprintf(out, size, "%.0f GPUs", value);
-	else if (q->kind == INVERSE_MODEL &&
-		 model_scale(&q->problem->base.model, value, &scaled)) {
-		model_count(&scaled, &counts);
-		snprintf(out, size, "%s parameters (%lld layers, hidden %lld)",
-			 form(FORM_COUNT, counts.total, text), (long long)scaled.layers,
-			 (long long)scaled.hidden);
-	} else
-		snprintf(out, size, "%s %.0f", inverse_word(q->kind), value);
-}
-
-/* What else stands behind an answer: an end that is none of the memory. */
-static void print_end(const struct inverse *q)
-{
-	int64_t positions = q->problem->base.model.max_positions;
-	const struct knob *knob = knob_find(inverse_word(q->kind));
-	int64_t node = q->problem->base.cluster.gpus_per_node;
-
-	/* a few odd numbers of these are all that is tried beyond one */
-	if (q->kind == INVERSE_GPUS && node > 1 && q->answer > (double)node)
-		printf(", in whole nodes of %lld", (long long)node);
-	if (knob && q->kind != INVERSE_GPUS && q->answer >= knob->max)
-		fputs(", the most that the knob takes", stdout);
-	if (q->kind == INVERSE_SEQUENCE && positions > 0 &&
-	    q->answer > (double)positions)
-		printf("; the model was made for %lld", (long long)positions);
-}
-
-static void print_question(const struct planner_problem *problem,
-			   const struct inverse *q, struct estimate *e)
-{
-	static const char *const asked[INVERSE_COUNT] = {
-		"smallest cluster", "largest micro-batch", "longest sequence",
-		"largest model of this shape"
-	};
-	char value[96], plan[MAX_PLAN], step[MAX_FORM], memory[MAX_FORM],
-		date[MAX_FORM];
-
-	printf("\n%s", asked[q->kind]);
-	if (q->deadline_seconds > 0)
-		printf(" that ends in %s", form(FORM_DATE, q->deadline_seconds, date));
-	if (q->count == 0) {
-		puts(q->deadline_seconds > 0
-			     ? ": none, not even at the full rate of 16 times the GPUs"
-			     : ": nothing to try");
-		return;
-	}
-	if (!q->found) {
-		printf(": none of the %d tried\n", q->count);
-		return;
-	}
-	answer_text(q, q->answer, value, sizeof value);
-	printf(": %s", value);
-	answer_text(q, q->beyond, value, sizeof value);
-	if (q->beyond > 0)
-		printf(", not %s", value);
-	print_end(q);
-	scenario_estimate(&q->scenario, e);
-	planner_name(problem, &q->scenario, plan, sizeof plan);
-	printf("\n  %s: %s per step, %s, MFU %.1f %%", plan,
-	       form(FORM_SECONDS, e->step_seconds, step),
-	       form(FORM_BYTES, e->memory.total_bytes, memory), e->mfu * 100);
-	if (q->kind == INVERSE_GPUS && e->run.seconds > 0)
-		printf(", the run in %s", form(FORM_DATE, e->run.seconds, date));
-	putchar('\n');
-}
-
-static void print_questions(const struct planner_problem *problem,
-			    const struct search_extra *extra)
-{
-	struct estimate *e = malloc(sizeof *e);
-
-	for (int i = 0; e && i < extra->questions; i++)
-		print_question(problem, extra->question[i], e);
-	free(e);
-}
-
 static void print_front(const struct pareto *front)
 {
 	printf("\nno plan beats these in throughput and %s\n"
@@ -488,7 +404,7 @@ void print_search(const struct planner_problem *problem,
 	if (result->done && extra->stopped)
 		puts("\nstopped: what else was asked has no whole answer");
 	print_rules(problem, &result->counts);
-	print_questions(problem, extra);
+	search_print_questions(problem, extra);
 	if (extra->front)
 		print_front(extra->front);
 	if (extra->robust && result->found > 0)

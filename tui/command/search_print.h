@@ -9,4 +9,8 @@ void print_search(const struct planner_problem *problem,
 		  const struct planner_result *result, const struct search_extra *extra,
 		  double seconds);
 
+/* What `--ask` asked for, and the plans that answer (search_answer.c). */
+void search_print_questions(const struct planner_problem *problem,
+			    const struct search_extra *extra);
+
 #endif
