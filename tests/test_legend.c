@@ -1,5 +1,7 @@
 /* test_legend.c - what a colour or a letter of a picture means stands beside it, in
  * every size of the screen, and no sentence around it is cut. */
+#include <stdio.h>
+
 #include <string.h>
 
 #include "tests/support/close.h"
@@ -264,6 +266,38 @@ static void test_a_long_name_says_that_it_goes_on(void **state)
 	stage_close(&s);
 }
 
+static void test_one_stage_has_no_pipeline(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/pp\n=1\n/recompute\n=full\n3");
+	stage_shows(&s, "one stage: no bubble; activations of one micro-batch");
+	stage_shows(&s, "what the step is spent on");
+	stage_shows(&s, "B backward");
+	stage_lacks(&s, "_ idle");
+	stage_lacks(&s, "Megatron's layout");
+	stage_lacks(&s, "activations held");
+	stage_close(&s);
+}
+
+/* The string is Megatron's: no other stack is told its stages so. */
+static void test_only_megatron_has_its_layout(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "3");
+	stage_shows(&s, "as Megatron's layout");
+	snprintf(s.explorer.scenario.stack.name, sizeof s.explorer.scenario.stack.name,
+		 "nanotron");
+	stage_shows(&s, "layers per stage:");
+	stage_lacks(&s, "Megatron's layout");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +317,8 @@ int main(void)
 		cmocka_unit_test(test_a_frame_is_drawn_with_lines),
 		cmocka_unit_test(test_the_best_plan_is_compared_in_words),
 		cmocka_unit_test(test_a_long_name_says_that_it_goes_on),
+		cmocka_unit_test(test_one_stage_has_no_pipeline),
+		cmocka_unit_test(test_only_megatron_has_its_layout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

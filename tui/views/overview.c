@@ -33,29 +33,6 @@ static void draw_memory(struct page *p)
 	page_gap(p);
 }
 
-static void time_bar(struct page *p)
-{
-	const struct estimate *e = &p->explorer->estimate;
-	struct part part[DIM_COUNT + 5];
-	int count = 0;
-
-	part[count++] = (struct part){ e->compute_seconds - e->recompute_seconds,
-				       ROLE_COMPUTE, "compute" };
-	part[count++] =
-		(struct part){ e->recompute_seconds, ROLE_RECOMPUTE, "recompute" };
-	for (int d = 0; d < DIM_COUNT; d++)
-		part[count++] = (struct part){ e->cost[d].exposed_seconds,
-					       dimension_role((enum dimension)d),
-					       dimension_label((enum dimension)d) };
-	part[count++] = (struct part){ e->bubble_seconds, ROLE_BUBBLE, "bubble" };
-	part[count++] = (struct part){ e->optimizer_seconds, ROLE_STEP, "optimizer" };
-	page_parts(p, part, count, e->step_seconds, 0);
-	if (p->room == ROOM_COMPACT)
-		page_short_legend(p, part, count, e->step_seconds);
-	else
-		page_legend(p, part, count, 2);
-}
-
 /* Where four of five measured runs lie, in as many words as there is room for: half a
  * number would be another one. */
 static void draw_range(struct page *p, int x)
@@ -98,7 +75,7 @@ static void draw_time(struct page *p)
 	x += draw_number(p->explorer, p->canvas, x, p->y, 24, "", "step_seconds") + 1;
 	draw_range(p, x);
 	p->y++;
-	time_bar(p);
+	page_time_bar(p);
 	if (p->room == ROOM_COMPACT)
 		page_flow(p, few, 2);
 	else

@@ -154,6 +154,29 @@ void page_legend(struct page *p, const struct part *part, int count, int rows)
 			      part, count);
 }
 
+void page_time_bar(struct page *p)
+{
+	const struct estimate *e = &p->explorer->estimate;
+	struct part part[DIM_COUNT + 5];
+	int count = 0;
+
+	part[count++] = (struct part){ e->compute_seconds - e->recompute_seconds,
+				       ROLE_COMPUTE, "compute" };
+	part[count++] =
+		(struct part){ e->recompute_seconds, ROLE_RECOMPUTE, "recompute" };
+	for (int d = 0; d < DIM_COUNT; d++)
+		part[count++] = (struct part){ e->cost[d].exposed_seconds,
+					       dimension_role((enum dimension)d),
+					       dimension_label((enum dimension)d) };
+	part[count++] = (struct part){ e->bubble_seconds, ROLE_BUBBLE, "bubble" };
+	part[count++] = (struct part){ e->optimizer_seconds, ROLE_STEP, "optimizer" };
+	page_parts(p, part, count, e->step_seconds, 0);
+	if (p->room == ROOM_COMPACT)
+		page_short_legend(p, part, count, e->step_seconds);
+	else
+		page_legend(p, part, count, 2);
+}
+
 /* "fits, 77 % sure  stage 0 of 4" or "fits, room for 312 requests", as much of it as
  * there is room for. */
 static void draw_verdict(struct page *p, int x)

@@ -43,6 +43,8 @@ void page_legend(struct page *page, const struct part *part, int count, int rows
 enum { MOST_PARTS = 16 };
 void page_short_legend(struct page *page, const struct part *part, int count,
 		       double full);
+/* What a step is spent on, with its key. */
+void page_time_bar(struct page *page);
 /* "MEMORY 58.1 GiB of 79.1 GiB  fits, 97 % sure" */
 void page_capacity(struct page *page);
 void page_traffic(struct page *page);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/views/page.h"
 #include "tui/views/timeline.h"
 
 enum { FOOT = 3, AXIS = 1, MOST_ZOOM = 16 };
@@ -180,7 +181,7 @@ static int draw_legend(struct canvas *canvas, struct rect rect,
 		{ apart, ROLE_WGRAD, "weight grad." },
 		{ again, ROLE_AGAIN, "recompute" },
 		{ sends, ROLE_TRANSFER, "transfer" },
-		{ 1, ROLE_IDLE, "idle" },
+		{ t->stages > 1, ROLE_IDLE, "idle" },
 	};
 
 	return widget_legend(canvas, rect, parts, 6);
@@ -340,6 +341,19 @@ static int rows_below(const struct explorer *explorer, struct rect rect,
 	return rect.height - foot < t->stages ? 2 : foot;
 }
 
+/* The lane of one stage is all work: what that is spent on, where there is room. */
+static void draw_spent(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect, int y)
+{
+	struct page p = { explorer, canvas, rect, y + 2, ROOM_COMFORTABLE };
+
+	if (y + 5 + overview_foot(explorer, rect.height) > rect.y + rect.height)
+		return;
+	canvas_text(canvas, rect.x, y + 1, rect.width, ROLE_TITLE,
+		    "what the step is spent on");
+	page_time_bar(&p);
+}
+
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
@@ -378,13 +392,16 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	timeline_draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
 			    &window);
 	timeline_mark(explorer, canvas, chart, t, chosen_item(explorer, t), &window);
-	/* lanes of more than a row have their memory below them */
+	/* lanes of more than a row have their memory below them, one alone a line */
 	if (timeline_rows(chart, t) > 1 && below.height > 1)
 		below.height = 1;
+	timeline_draw_alone(canvas, below, t);
 	timeline_draw_memory(canvas, below, t, chosen_stage(explorer, t), &window);
 	draw_item_text(
 		explorer, canvas,
 		(struct rect){ rect.x, below.y + below.height, rect.width, FOOT }, t);
+	if (t->stages == 1 && !before)
+		draw_spent(explorer, canvas, rect, below.y + below.height + FOOT);
 }
 
 /* Another stage at the same moment. */

@@ -45,6 +45,10 @@ void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 void timeline_layers_text(const struct explorer *explorer, const struct timeline *t,
 			  int width, char *out, size_t size);
 
+/* Of one stage, in a line: no pipeline, so no bubble, and what it holds is level. */
+void timeline_draw_alone(struct canvas *canvas, struct rect rect,
+			 const struct timeline *timeline);
+
 /* --- the chart (views/timeline_chart.c) --- */
 
 /* Rows of each stage: its lane, the curve of its memory where there is room. */

@@ -158,6 +158,16 @@ void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 		    TIMELINE_EDGE, ROLE_LABEL, "idle");
 }
 
+/* Whether this split is written so in a launch script: Megatron's own has the string,
+ * for its two orders of work, and one stage needs none. */
+static bool has_layout(const struct scenario *s, const struct timeline *t)
+{
+	return t->stages > 1 && t->layout[0] != '\0' &&
+	       strcmp(s->stack.name, "megatron-core") == 0 &&
+	       (s->plan.schedule == SCHEDULE_1F1B ||
+		s->plan.schedule == SCHEDULE_INTERLEAVED);
+}
+
 void timeline_layers_text(const struct explorer *explorer, const struct timeline *t,
 			  int width, char *out, size_t size)
 {
@@ -178,7 +188,25 @@ void timeline_layers_text(const struct explorer *explorer, const struct timeline
 	else if (t->stages > FEW)
 		used += snprintf(out + used, size - (size_t)used, " %g to %g", least,
 				 most);
-	if (t->layout[0] != '\0' && used + 24 + (int)strlen(t->layout) <= width)
+	if (has_layout(&explorer->scenario, t) &&
+	    used + 24 + (int)strlen(t->layout) <= width)
 		snprintf(out + used, size - (size_t)used, ", as Megatron's layout %s",
 			 t->layout);
+}
+
+void timeline_draw_alone(struct canvas *canvas, struct rect rect,
+			 const struct timeline *t)
+{
+	char peak[32], text[128];
+
+	if (t->stages > 1 || rect.height < 1)
+		return;
+	rect.x += TIMELINE_MARGIN;
+	rect.width -= TIMELINE_MARGIN;
+	form_text(FORM_BYTES, t->stage[0].peak_bytes, peak, sizeof peak);
+	snprintf(text, sizeof text,
+		 "one stage: no bubble; activations of one micro-batch: %s", peak);
+	if (text_width(text) > rect.width)
+		snprintf(text, sizeof text, "no bubble; activations %s", peak);
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, text);
 }

@@ -182,8 +182,7 @@ static void draw_dense(struct canvas *canvas, struct rect rect, const struct lan
 	double from = lane->stretch->from, each = lane->window->each;
 
 	rect.width = clamp((int)ceil((end - from) / each - 1e-9), 0, rect.width);
-	/* where time is left out for it, items are wide enough to be seen as they are
-	 */
+	/* items are wide enough where time is left out for it */
 	widget_lane(canvas, rect, lane->span, lane->count, from,
 		    from + rect.width * each, lane->window->parts == 1);
 }
@@ -324,6 +323,8 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 		return;
 	rect.x += TIMELINE_MARGIN;
 	rect.width -= TIMELINE_MARGIN;
+	if (t->stages == 1)
+		return;
 	draw_title(canvas, rect, t, stage);
 	rect.y++;
 	rect.height--;
@@ -345,16 +346,16 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 
 /* --- the chart --- */
 
-/* The fewer stages, the taller they may be. */
+/* The fewer stages, the taller they may be; what one alone holds is level. */
 int timeline_rows(struct rect rect, const struct timeline *t)
 {
-	return clamp(rect.height / t->stages, 1, 16);
+	return clamp(rect.height / t->stages, 1, t->stages > 1 ? 16 : 2);
 }
 
-/* Of those the lane itself; below it is the curve of its memory, and a blank row. */
-static int lane_rows(int rows)
+/* Of those the lane itself; below it is the curve of its memory and a blank row. */
+static int lane_rows(const struct timeline *t, int rows)
 {
-	return rows > 5 ? 2 : 1;
+	return rows > 5 || (t->stages == 1 && rows > 1) ? 2 : 1;
 }
 
 static void draw_edge(const struct explorer *explorer, struct canvas *canvas,
@@ -384,12 +385,12 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
 		struct rect line = { rect.x, rect.y + i * rows, rect.width,
-				     lane_rows(rows) };
+				     lane_rows(t, rows) };
 		struct rect levels = { line.x, line.y + line.height, line.width,
 				       rows > 3 ? rows - line.height - 1 : 1 };
 
 		draw_lane(canvas, line, t, first + i, window, even);
-		if (rows > 1)
+		if (rows > line.height)
 			draw_levels(canvas, levels, t, first + i, window);
 	}
 }
@@ -468,7 +469,7 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 		cell = (struct rect){ rect.x + TIMELINE_MARGIN + s->x + x,
 				      rect.y + (item.stage - first) * rows,
 				      clamp(last - x, 1, s->columns - x),
-				      lane_rows(rows) };
+				      lane_rows(t, rows) };
 		break;
 	}
 	if (cell.width < 1)
