@@ -122,6 +122,8 @@ static const struct sample {
 	{ "cluster=dgx-h200\n", "opened dgx-h200; u goes back", "is no knob" },
 	{ "set stack torchtitan\n", "opened torchtitan; u goes back", "is no knob" },
 	{ "cluster dgx-h20\n", "no cluster 'dgx-h20'; near: ", "no plan" },
+	{ "open dgx-h20\n", "no cluster 'dgx-h20'; near: ", "no plan" },
+	{ "open llama3.1-71b\n", "no model 'llama3.1-71b'; near: ", "no plan" },
 	{ "timeline\n", "Timeline is a picture of the full screen", NULL },
 	{ "?\n", "quit or q: the workspace is kept\n", NULL },
 	{ "q\npp 8\n", "943", "901" },

@@ -5,6 +5,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/trust/trust.h"
+#include "presets/share.h"
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/linear_parts.h"
@@ -215,6 +216,25 @@ static void do_take(struct linear *linear, const char *rest)
 	linear_changed(linear, changed);
 }
 
+/* The kind that has the name nearest to this one; a plan where none is near. */
+static enum preset_kind nearest_kind(const char *name)
+{
+	enum preset_kind kind = PRESET_PLAN;
+	int least = (int)strlen(name) / 2 + 1;
+
+	for (int i = 0; i < PRESET_OPENED_COUNT; i++) {
+		const struct preset *list;
+		int count = preset_list((enum preset_kind)i, &list);
+
+		for (int k = 0; k < count; k++)
+			if (knob_distance(name, list[k].name) < least) {
+				least = knob_distance(name, list[k].name);
+				kind = (enum preset_kind)i;
+			}
+	}
+	return kind;
+}
+
 static void do_open(struct linear *linear, const char *rest)
 {
 	enum preset_kind kind = PRESET_PLAN;
@@ -222,10 +242,13 @@ static void do_open(struct linear *linear, const char *rest)
 	if (!course_allows_tricks(linear->explorer))
 		return;
 
-	/* a name that stands for nothing is looked for as a file */
 	for (int i = 0; i < PRESET_OPENED_COUNT && !preset_find(kind, rest); i++)
 		if (preset_find((enum preset_kind)i, rest))
 			kind = (enum preset_kind)i;
+	/* a name that stands for nothing is looked for as a file, or told what is near
+	 */
+	if (!preset_find(kind, rest) && !picker_is_path(rest) && !share_is(rest))
+		kind = nearest_kind(rest);
 	linear_changed(linear, picker_take(linear->explorer, kind, rest));
 }
 
