@@ -99,6 +99,10 @@ static void test_questions_have_answers(void **state)
 	says("search --model mixtral-8x7b --cluster dgx-h200 --gpus 16 --mode inference "
 	     "--top 1 --ask gpus",
 	     0, ": TPOT ");
+	/* and its sequence is the prompt */
+	says("search --model mixtral-8x7b --cluster dgx-h200 --gpus 16 --mode inference "
+	     "--top 1 --ask seq",
+	     0, "longest sequence: prompt ");
 }
 
 static void test_the_fewest_gpus(void **state)

@@ -209,7 +209,7 @@ void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 		drop_hopeless(inverse);
 	/* a server has no micro-batches */
 	if (kinds[kind].knob &&
-	    !knob_in_mode(knob_find(kinds[kind].knob), problem->base.plan.mode))
+	    !knob_in_mode(knob_find(knob_of(inverse)), problem->base.plan.mode))
 		inverse->count = 0;
 	inverse->rising = kind == INVERSE_GPUS || kind == INVERSE_MICRO_BATCH;
 	qsort(inverse->value, (size_t)inverse->count, sizeof *inverse->value,

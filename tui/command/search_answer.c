@@ -21,6 +21,7 @@ static void answer_text(const struct inverse *q, double value, char *out, size_t
 	struct model scaled;
 	struct model_counts counts;
 	char text[MAX_FORM];
+	bool serves = q->problem->base.plan.mode == MODE_INFERENCE;
 
 	if (q->kind == INVERSE_GPUS)
 		snprintf(out, size, "%.0f GPU%s", value, value == 1 ? "" : "s");
@@ -31,7 +32,10 @@ static void answer_text(const struct inverse *q, double value, char *out, size_t
 			 form(FORM_COUNT, counts.total, text), (long long)scaled.layers,
 			 (long long)scaled.hidden);
 	} else
-		snprintf(out, size, "%s %.0f", inverse_word(q->kind), value);
+		snprintf(out, size, "%s %.0f",
+			 serves && q->kind == INVERSE_SEQUENCE ? "prompt"
+							       : inverse_word(q->kind),
+			 value);
 }
 
 /* What else stands behind an answer: an end that is none of the memory. */
@@ -61,9 +65,10 @@ static void print_answer(const struct planner_problem *problem, const struct inv
 	form(FORM_BYTES, e->memory.total_bytes, memory);
 	form(FORM_SECONDS, e->step_seconds, step);
 	if (problem->base.plan.mode == MODE_INFERENCE)
-		printf("\n  %s: TPOT %s, %s, %.0f tok/s per GPU",
+		printf("\n  %s: TPOT %s, %s, %.*f tok/s per GPU",
 		       plan[0] ? plan : "as given",
 		       form(FORM_SECONDS, e->serving.tpot_seconds, step), memory,
+		       e->tokens_per_second_per_gpu < 10 ? 3 : 0,
 		       e->tokens_per_second_per_gpu);
 	else
 		printf("\n  %s: %s per step, %s, MFU %.1f %%",
