@@ -79,6 +79,13 @@ static const char *next_line_key(const char **at, size_t *length)
 	return NULL;
 }
 
+/* What eval and search print: the scenario is inside. */
+static bool is_answer(const char *key, size_t length)
+{
+	return (length == 8 && strncmp(key, "scenario", length) == 0) ||
+	       (length == 4 && strncmp(key, "best", length) == 0);
+}
+
 bool text_is_foreign(const char *text)
 {
 	const char *at = text, *key;
@@ -88,7 +95,10 @@ bool text_is_foreign(const char *text)
 
 	while ((key = json ? next_json_key(&at, &depth, &length)
 			   : next_line_key(&at, &length)))
-		if (is_own_key(key, length) && (json || !is_other_model(key, text)))
+		if (json && is_answer(key, length))
+			return false;
+		else if (is_own_key(key, length) &&
+			 (json || !is_other_model(key, text)))
 			own++;
 		else
 			others++;

@@ -87,11 +87,12 @@ static void take_silence(struct import_report *out, const struct node *map)
 
 static void take(struct import_report *out, const struct document *document)
 {
-	const struct node *kept = node_get(document->root, "kept");
+	const struct node *map = scenario_within(document->root);
+	const struct node *kept = node_get(map, "kept");
 	const struct node *tool = kept && kept->kind == NODE_MAP ? kept->child : NULL;
 
-	take_notes(out, IMPORT_ASSUMED, node_get(document->root, "assumed"));
-	take_silence(out, document->root);
+	take_notes(out, IMPORT_ASSUMED, node_get(map, "assumed"));
+	take_silence(out, map);
 	if (!tool || tool->kind != NODE_MAP)
 		return;
 	snprintf(out->kept, sizeof out->kept, "%.15s", tool->key);

@@ -217,6 +217,16 @@ static bool read_note(const struct document *document, const struct node *map,
 	return true;
 }
 
+const struct node *scenario_within(const struct node *map)
+{
+	const struct node *best = node_get(map, "best"), *inside;
+
+	if (node_get(map, "model") && node_get(map, "model")->kind == NODE_SCALAR)
+		return map;
+	inside = node_get(best && best->kind == NODE_MAP ? best : map, "scenario");
+	return inside && inside->kind == NODE_MAP ? inside : map;
+}
+
 bool scenario_from(struct scenario *out, const struct document *document,
 		   const struct node *map, struct scenario_note *note,
 		   struct error *error)
@@ -226,6 +236,7 @@ bool scenario_from(struct scenario *out, const struct document *document,
 	if (map->kind != NODE_MAP)
 		return error_set(error, document->file, map->line,
 				 "a scenario is a mapping of keys and values");
+	map = scenario_within(map);
 	scenario_defaults(&made);
 	if (!check_format(document, map, error) ||
 	    !read_bases(&made, document, map, error) ||

@@ -37,6 +37,9 @@ bool scenario_parse(struct scenario *out, const char *file, const char *text,
 bool scenario_from(struct scenario *out, const struct document *document,
 		   const struct node *map, struct scenario_note *note,
 		   struct error *error);
+/* What eval and search print in JSON has the scenario inside, search that of the best
+ * plan; of others the mapping itself. */
+const struct node *scenario_within(const struct node *map);
 /* The stack of a mapping that names none. */
 const char *scenario_usual_stack(const struct node *map);
 /* YAML that scenario_read takes back to an equal scenario; only what differs from

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/foreign.h"
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/report.h"
@@ -498,6 +499,36 @@ static void replicas_of_unequal_pools_are_null(void **state)
 	free(printed);
 }
 
+/* The whole answer of eval, or of a search, as a script saved it. */
+static void answers_are_opened(void **state)
+{
+	static const char text[] = "model: llama3.1-8b\ncluster: dgx-h100\n"
+				   "stack: fsdp\ngpus: 16\ntp: 2\n";
+	static const char *const before[] = { "{\"scenario\":",
+					      "{\"best\":{\"scenario\":" };
+	static const char *const behind[] = { ",\"feasible\":true}",
+					      ",\"trust\":\"open\"},\"top\":[]}" };
+	struct scenario s, again;
+	char *printed;
+
+	(void)state;
+	assert_true(scenario_parse(&s, "file", text, sizeof text - 1, NULL, NULL));
+	printed = report_print(report_scenario(&s), true);
+	for (size_t i = 0; i < 2; i++) {
+		static char whole[64 << 10];
+
+		snprintf(whole, sizeof whole, "%s%s%s", before[i], printed, behind[i]);
+		assert_false(text_is_foreign(whole));
+		assert_true(scenario_parse(&again, "file", whole, strlen(whole), NULL,
+					   NULL));
+		assert_string_equal(again.stack.name, "fsdp");
+		assert_int_equal(again.cluster.gpus, 16);
+	}
+	/* a search that found nothing has none */
+	assert_false(scenario_parse(&again, "file", "{\"best\":null}", 13, NULL, NULL));
+	free(printed);
+}
+
 /* Experts that a CPU computes cost otherwise. */
 static void experts_on_the_host_are_refused(void **state)
 {
@@ -530,6 +561,7 @@ int main(void)
 		cmocka_unit_test(vocabulary_around_a_text_is_read),
 		cmocka_unit_test(reach_is_of_the_very_model),
 		cmocka_unit_test(replicas_of_unequal_pools_are_null),
+		cmocka_unit_test(answers_are_opened),
 		cmocka_unit_test(experts_on_the_host_are_refused),
 	};
 
