@@ -274,7 +274,7 @@ static void test_one_stage_has_no_pipeline(void **state)
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/pp\n=1\n/recompute\n=full\n3");
 	stage_shows(&s, "one stage: no bubble; activations of one micro-batch");
-	stage_shows(&s, "what the step is spent on");
+	stage_shows(&s, "# compute  ");
 	stage_shows(&s, "B backward");
 	stage_lacks(&s, "_ idle");
 	stage_lacks(&s, "Megatron's layout");

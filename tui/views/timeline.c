@@ -345,12 +345,10 @@ static int rows_below(const struct explorer *explorer, struct rect rect,
 static void draw_spent(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect, int y)
 {
-	struct page p = { explorer, canvas, rect, y + 2, ROOM_COMFORTABLE };
+	struct page p = { explorer, canvas, rect, y + 1, ROOM_COMPACT };
 
 	if (y + 5 + overview_foot(explorer, rect.height) > rect.y + rect.height)
 		return;
-	canvas_text(canvas, rect.x, y + 1, rect.width, ROLE_TITLE,
-		    "what the step is spent on");
 	page_time_bar(&p);
 }
 
