@@ -815,6 +815,36 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
+/* What keeps the goals is a part of what comes out, also where more is asked for than
+ * the server takes. */
+static void test_goodput_is_no_more_than_the_output(void **state)
+{
+	static const char *const degrees[] = { "--tp 2", "--tp 4", "--tp 8",
+					       "--tp 8 --ep 8" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++) {
+		char line[256];
+		struct ran ran;
+		cJSON *root, *rates;
+
+		snprintf(
+			line, sizeof line,
+			"eval --mode inference --model mixtral-8x7b --cluster dgx-h200 "
+			"--gpus 16 --prompt 8192 --request_rate 50 --json %s",
+			degrees[i]);
+		ran = run(line);
+		root = cJSON_Parse(ran.out);
+		rates = cJSON_GetObjectItem(root, "throughput");
+		assert_non_null(rates);
+		assert_true(cJSON_GetObjectItem(rates, "goodput")->valuedouble <=
+			    cJSON_GetObjectItem(rates, "output_tokens_per_second")
+				    ->valuedouble);
+		cJSON_Delete(root);
+		ran_free(&ran);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -846,6 +876,7 @@ int main(void)
 		cmocka_unit_test(test_a_trace_that_is_too_long),
 		cmocka_unit_test(test_measured_steps_calibrate_the_cluster),
 		cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_goodput_is_no_more_than_the_output),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

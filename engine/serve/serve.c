@@ -52,7 +52,8 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 	out->goodput = p.tokens_per_second;
 	/* no more are there to be served */
 	if (s->plan.serving.request_rate > 0)
-		out->goodput = fmin(out->goodput, serve_asked_tokens(s));
+		out->goodput = fmin(fmin(out->goodput, serve_asked_tokens(s)),
+				    out->output_tokens_per_second);
 	out->goodput_concurrency = high;
 }
 
