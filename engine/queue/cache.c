@@ -26,15 +26,11 @@ double cache_expected(const struct station *at, double tokens)
 
 /* Tokens that those that decode have still to write, of each as many as are expected:
  * where none writes more than that, all of them together. */
-static double decodes_to_come(const struct station *at)
+static double count_to_come(const struct station *at)
 {
 	double gain = at->pool->gain, most = at->pool->expects_most;
 	int64_t within, passes = 0, beyond = 0;
 
-	if (most <= 0 || at->longest <= most)
-		return (double)(at->finishes -
-				(int64_t)at->running.count * at->passes) *
-		       gain;
 	within = (int64_t)(most / gain);
 	for (int i = 0; i < at->heap_count; i++) {
 		int64_t left = at->heap[i].finish - at->passes;
@@ -45,8 +41,27 @@ static double decodes_to_come(const struct station *at)
 	return (double)passes * gain + (double)beyond * most;
 }
 
+/* Passes that all that decode have left. */
+static double passes_left(const struct station *at)
+{
+	return (double)(at->finishes - (int64_t)at->running.count * at->passes);
+}
+
+static double decodes_to_come(struct station *at)
+{
+	double most = at->pool->expects_most;
+
+	if (most <= 0 || at->longest <= most)
+		return passes_left(at) * at->pool->gain;
+	if (at->counted_at != at->passes) {
+		at->decodes_to_come = count_to_come(at);
+		at->counted_at = at->passes;
+	}
+	return at->decodes_to_come;
+}
+
 /* Tokens that it and all inside have still to write, as far as they have to fit. */
-static double to_come(const struct station *at, const struct request *r)
+static double to_come(struct station *at, const struct request *r)
 {
 	double decode = decodes_to_come(at), own = r->output;
 
@@ -57,7 +72,7 @@ static double to_come(const struct station *at, const struct request *r)
 	return at->expects * decode + at->unwritten + cache_expected(at, own);
 }
 
-bool cache_has_room(const struct station *at, const struct request *r)
+bool cache_has_room(struct station *at, const struct request *r)
 {
 	int inside = at->filling.count + at->leaving.count + at->running.count;
 
@@ -95,12 +110,21 @@ static double written_by(const struct station *at, const struct request *r)
 	return r->output - (double)(r->finish - at->passes) * at->pool->gain;
 }
 
+/* Whether all that began to decode before it have written more: a token and more in
+ * each pass since then, but for two passes at most. */
+static bool older_wrote_more(const struct station *at, const struct request *r,
+			     double written)
+{
+	return (double)(at->passes - r->begun - 2) * at->pool->gain > written;
+}
+
 /* The youngest; of a server that retracts, who has written least, with the longest
  * prompt. Drafts stand in the way of that order. */
 static int32_t loser(const struct station *at, const struct simulation *s)
 {
 	int32_t who = at->running.last;
 	const struct request *least = &s->request[who], *r;
+	double fewest = written_by(at, least);
 
 	if (!at->pool->retracts || at->pool->each > 1)
 		return who;
@@ -108,9 +132,12 @@ static int32_t loser(const struct station *at, const struct simulation *s)
 		double more;
 
 		r = &s->request[i];
-		more = written_by(at, r) - written_by(at, least);
+		if (older_wrote_more(at, r, fewest))
+			break;
+		more = written_by(at, r) - fewest;
 		if (more < 0 || (more <= 0 && r->prompt > least->prompt)) {
 			least = r;
+			fewest = written_by(at, r);
 			who = i;
 		}
 	}
@@ -139,6 +166,7 @@ static void preempt(struct station *at, struct simulation *s, double now)
 
 	line_drop(&at->running, s->request, who);
 	at->finishes -= r->finish;
+	at->outputs -= r->output;
 	at->context -= r->prompt + written;
 	at->used -= r->held + cache_grown(at, r);
 	r->left = (int32_t)left;
@@ -154,15 +182,12 @@ static void preempt(struct station *at, struct simulation *s, double now)
 }
 
 /* What the others have written, and some passes more, of all that they write. */
-static void expect_anew(struct station *at, const struct simulation *s)
+static void expect_anew(struct station *at)
 {
-	double written = 0, all = 1;
+	double written = at->outputs - passes_left(at) * at->pool->gain +
+			 at->running.count * at->pool->expects_ahead;
 
-	for (int32_t i = at->running.first; i != NOBODY; i = s->request[i].next) {
-		written += written_by(at, &s->request[i]) + at->pool->expects_ahead;
-		all += s->request[i].output;
-	}
-	at->expects = fmin(1, written / all);
+	at->expects = fmin(1, written / (1 + at->outputs));
 	at->full = false;
 }
 
@@ -176,6 +201,6 @@ bool cache_make_room(struct station *at, struct simulation *s, double now)
 	if (at->running.count == before)
 		return false;
 	if (at->pool->retracts)
-		expect_anew(at, s);
+		expect_anew(at);
 	return true;
 }

@@ -12,6 +12,7 @@ static void sift_up(struct station *at, int i, struct ending e)
 
 void heap_add(struct station *at, struct ending e)
 {
+	at->counted_at = -1;
 	sift_up(at, at->heap_count++, e);
 }
 
@@ -20,6 +21,7 @@ void heap_drop(struct station *at, int i)
 	struct ending last = at->heap[--at->heap_count];
 	int n = at->heap_count;
 
+	at->counted_at = -1;
 	if (i == n)
 		return;
 	for (int child = 2 * i + 1; child < n; child = 2 * i + 1) {

@@ -48,6 +48,11 @@ struct station {
 	/* of those that decode, the passes that end them; of those that fill, outputs
 	 */
 	int64_t finishes;
+	double outputs; /* of those that decode */
+	/* what they have still to write, as it was after so many passes; -1: since
+	 * then others decode */
+	double decodes_to_come;
+	int64_t counted_at;
 	double unwritten; /* as much of them as is expected */
 	int32_t longest;  /* output that was let in so far */
 	double expects;   /* the share of outputs to come that has to fit */
@@ -114,7 +119,7 @@ void heap_forget(struct station *at, int32_t who);
 double station_cached(const struct station *station, const struct request *request);
 /* Of the cache, when it is let in. */
 double cache_taken(const struct station *station, const struct request *request);
-bool cache_has_room(const struct station *station, const struct request *request);
+bool cache_has_room(struct station *station, const struct request *request);
 /* So many tokens that a request may still write, as far as they are expected. */
 double cache_expected(const struct station *station, double tokens);
 /* What it has written since it began to decode, where that was not set aside. */

@@ -16,6 +16,7 @@ void station_open(struct station *at, const struct queue_pool *pool, bool front,
 				.heap = heap,
 				.expects = pool->expects,
 				.hands_over = front,
+				.counted_at = -1,
 				.host_last = -INFINITY,
 				.end = INFINITY };
 }
@@ -29,6 +30,7 @@ static void begin_decoding(struct station *at, struct simulation *s, int32_t who
 	r->begun = at->passes;
 	r->finish = at->passes + r->left;
 	at->finishes += r->finish;
+	at->outputs += r->output;
 	at->context += r->prompt + r->output - r->left * at->pool->gain;
 	line_add(&at->running, s->request, who);
 	heap_add(at, (struct ending){ r->finish, who });
@@ -462,6 +464,7 @@ void station_end(struct station *at, struct simulation *s)
 		heap_drop(at, 0);
 		line_drop(&at->running, s->request, who);
 		at->finishes -= s->request[who].finish;
+		at->outputs -= s->request[who].output;
 		at->context -= s->request[who].prompt + s->request[who].output;
 		leave(at, s, who, true);
 	}
