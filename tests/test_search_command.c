@@ -60,6 +60,33 @@ static void says(const char *arguments, int status, const char *expected)
 	ran_free(&ran);
 }
 
+/* What is left out as too little known is told with its step, where it is faster; not
+ * where all plans are taken, or who asks says which. */
+static void test_less_known_plans_are_told(void **state)
+{
+	static const char told[] = "less known plans are left out";
+	static char text[160];
+	cJSON *all = json_of("search deepseek-v3-2048-h800 --trust open --json", 0);
+	double seconds = number(all, "best.time.step_seconds");
+	char step[32];
+
+	(void)state;
+	form_text(FORM_SECONDS, seconds, step, sizeof step);
+	snprintf(text, sizeof text, "(open) takes %s a step, ", step);
+	says("search deepseek-v3-2048-h800", 0, told);
+	says("search deepseek-v3-2048-h800", 0, text);
+	for (int i = 0; i < 2; i++) {
+		struct ran ran =
+			run(i ? "search deepseek-v3-2048-h800 --trust open"
+			      : "search deepseek-v3-2048-h800 --trust published");
+
+		assert_int_equal(ran.status, 0);
+		assert_null(strstr(ran.out, told));
+		ran_free(&ran);
+	}
+	cJSON_Delete(all);
+}
+
 static void test_questions_have_answers(void **state)
 {
 	cJSON *root = json_of(SMALL PINS "--gpus 16 --ask gpus --ask mbs --ask seq "
@@ -619,6 +646,7 @@ static void test_ones_own_plan_is_faster(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_less_known_plans_are_told),
 		cmocka_unit_test(test_questions_have_answers),
 		cmocka_unit_test(test_the_fewest_gpus),
 		cmocka_unit_test(test_the_proof_adds_up),

@@ -100,6 +100,8 @@ struct search {
 	struct asked *asked;
 	struct planner_problem problem, next;
 	struct planner_result result, answer;
+	struct planner_problem open; /* to any plan, however little is known of it */
+	struct planner_result opened;
 	double seconds; /* of the search itself */
 	struct progress progress;
 	struct inverse fewest, inverse[INVERSE_COUNT];
@@ -338,11 +340,31 @@ static bool search_best(struct search *search)
 	return good;
 }
 
+/* What the best would be if less known plans were taken, where nobody said which are.
+ */
+static bool ask_open(struct search *search)
+{
+	const struct planner_problem *problem = &search->problem;
+	struct planner_problem *open = &search->open;
+
+	if (search->asked->trust > 0 || problem->trust == 0 || search->asked->json ||
+	    problem->objective > OBJECTIVE_THROUGHPUT || search->result.found == 0)
+		return true;
+	*open = *problem;
+	open->trust = 0;
+	open->top = 1;
+	open->each = 0;
+	open->exhaustive = false;
+	planner_axes(open);
+	return pin_all(open, search->asked, &search->error) &&
+	       solve(search, open, "less known plans", &search->opened);
+}
+
 static bool run(struct search *search)
 {
-	return ask_fewest(search) && search_best(search) && ask_misses(search) &&
-	       ask_all(search) && ask_front(search) && ask_robust(search) &&
-	       ask_why(search);
+	return ask_fewest(search) && search_best(search) && ask_open(search) &&
+	       ask_misses(search) && ask_all(search) && ask_front(search) &&
+	       ask_robust(search) && ask_why(search);
 }
 
 /* Where nobody reads the keys, as behind a shell's &, an interrupt stays ignored. */
@@ -374,6 +396,8 @@ static int print(struct search *search)
 	else
 		print_search(&search->problem, &search->result, &search->extra,
 			     search->seconds);
+	if (!search->asked->json)
+		print_open(&search->open, &search->opened, &search->result.top[0]);
 	if (search->asked->json && !text)
 		return command_fail(&(struct error){ "out of memory" });
 	fputs(text ? text : "", stdout);

@@ -13,4 +13,9 @@ void print_search(const struct planner_problem *problem,
 void search_print_questions(const struct planner_problem *problem,
 			    const struct search_extra *extra);
 
+/* That less known plans are faster than the best that the search took, with the best of
+ * them; nothing where they are not, or were not looked for. */
+void print_open(const struct planner_problem *open, const struct planner_result *opened,
+		const struct planner_found *best);
+
 #endif
