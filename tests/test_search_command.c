@@ -87,6 +87,20 @@ static void test_less_known_plans_are_told(void **state)
 	cJSON_Delete(all);
 }
 
+/* The engine that nobody gave is the same beside the remedy: one that keeps the goals.
+ */
+static void test_fewer_requests_mend_what_was_assumed(void **state)
+{
+#define GOAL                                                                     \
+	"check --mode inference --model pythia-12b --gpus 4 --cluster dgx-h100 " \
+	"--stack vllm --disaggregated on --prefill_gpus 2 --goal_tpot 11 "
+	(void)state;
+	says(GOAL, 0, "nearest that works: concurrency 18\n");
+	says(GOAL "--concurrency 18", 0, "tp 2, pp 1\nok: legal");
+	says(GOAL "--concurrency 1", 0, "tp 1, pp 1\nok: legal");
+#undef GOAL
+}
+
 static void test_questions_have_answers(void **state)
 {
 	cJSON *root = json_of(SMALL PINS "--gpus 16 --ask gpus --ask mbs --ask seq "
@@ -647,6 +661,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_less_known_plans_are_told),
+		cmocka_unit_test(test_fewer_requests_mend_what_was_assumed),
 		cmocka_unit_test(test_questions_have_answers),
 		cmocka_unit_test(test_the_fewest_gpus),
 		cmocka_unit_test(test_the_proof_adds_up),

@@ -7,13 +7,14 @@
 
 #include "engine/estimate/estimate.h"
 #include "engine/predict/predict.h"
+#include "engine/serve/serve.h"
 #include "engine/start/parts.h"
 
 /* An engine, and how it serves. */
 struct candidate {
 	int64_t tp, pp, ep;
-	bool legal, fits;
-	double room, bytes; /* room: for requests, of those asked for */
+	bool legal, fits, keeps; /* the goals, if there are any */
+	double room, bytes;      /* room: for requests, of those asked for */
 };
 
 static void put(const struct candidate *c, struct start *start, struct scenario *s)
@@ -38,6 +39,7 @@ static void serve_with(struct candidate *c, const struct start *start,
 		if (strcmp(e->problems.item[i].rule->code, "S2") == 0)
 			c->legal = false;
 	c->fits = c->legal && e->fits;
+	c->keeps = c->fits && serve_keeps_goals(&trial, &e->serving);
 	c->room = c->fits ? metric_get(e, metric_find("max_concurrency")) /
 				    (double)trial.plan.serving.concurrency
 			  : 0;
@@ -50,6 +52,8 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
 		return a->legal;
 	if (a->fits != b->fits)
 		return a->fits;
+	if (a->keeps != b->keeps)
+		return a->keeps;
 	return a->fits ? a->room > b->room : a->bytes < b->bytes;
 }
 
@@ -67,8 +71,8 @@ static int64_t widest(const struct scenario *s, int64_t size)
 	return tp;
 }
 
-/* The smallest that has room for twice its share of the requests, for lengths vary;
- * else the one with most room. */
+/* The smallest that has room for twice its share of the requests, for lengths vary, and
+ * keeps goals; else, of those that keep them if any does, the one with most room. */
 static void find_server(const struct start *start, const struct scenario *s,
 			bool any_tp, struct candidate *best, struct estimate *e)
 {
@@ -85,7 +89,7 @@ static void find_server(const struct start *start, const struct scenario *s,
 			serve_with(&c, start, s, e);
 			if (is_better(&c, best))
 				*best = c;
-			if (best->fits && best->room >= 2)
+			if (best->keeps && best->room >= 2)
 				return;
 		}
 	}
@@ -108,13 +112,22 @@ void start_server(struct start *start, struct scenario *s)
 {
 	static const char *const told[] = { "prompt", "output", "concurrency" };
 	struct estimate *e = malloc(sizeof *e);
-	struct candidate best = { .tp = 1, .pp = 1, .ep = 1 };
+	const struct candidate none = { .tp = 1, .pp = 1, .ep = 1 };
+	struct candidate best = none;
+	struct scenario without = *s;
 
 	if (e)
 		find_server(start, s, false, &best, e);
+	/* goals that none keeps choose nothing */
+	without.plan.serving.goal_ttft_seconds = 0;
+	without.plan.serving.goal_tpot_seconds = 0;
+	if (e && best.fits && !best.keeps) {
+		best = none;
+		find_server(start, &without, false, &best, e);
+	}
 	/* heads that no such TP divides */
 	if (e && !best.fits)
-		find_server(start, s, true, &best, e);
+		find_server(start, &without, true, &best, e);
 	put(&best, start, s);
 	if (e)
 		let_in(start, s, e);
