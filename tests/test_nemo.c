@@ -295,6 +295,20 @@ static void variables_of_yaml(void **state)
 	expect(&s, "mbs", "2");
 }
 
+/* Heads that share keys and values, spelled as other tools do; what looks like them and
+ * isn't read makes the model approximate. */
+static void shared_heads_are_read_or_told(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", TRAINER PLAN SHAPE "  num_kv_heads: 8\n", &s);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 8);
+	assert_string_equal(s.model.approximate, "");
+	read_good("megatron", TRAINER PLAN SHAPE "  num_kv_head_groups: 4\n", &s);
+	assert_string_equal(s.model.approximate, "not read: --num-kv-head-groups");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +323,7 @@ int main(void)
 		cmocka_unit_test(fp8_is_off_where_it_is_off),
 		cmocka_unit_test(sections_of_flagscale),
 		cmocka_unit_test(variables_of_yaml),
+		cmocka_unit_test(shared_heads_are_read_or_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,7 @@ static const struct renamed {
 	{ "n-head-kv", NULL, "num-query-groups", NULL, "group-query-attention" },
 	{ "num-key-value-heads", NULL, "num-query-groups", NULL,
 	  "group-query-attention" },
+	{ "num-kv-heads", NULL, "num-query-groups", NULL, "group-query-attention" },
 	{ "attention-head-type", "multiquery", "num-query-groups", "1",
 	  "group-query-attention" },
 	{ "position-embedding-type", "rotary", "position-embedding-type", "rope",

@@ -11,9 +11,11 @@
 
 /* A flag that holds one of these is of the shape ... */
 static const char *const parts[] = {
-	"expert",     "mamba",      "latent",         "dense-replace", "hash-layers",
-	"layer-freq", "layer-list", "attention-freq", "lora-rank",     "geglu",
-	"glu-act",    "hidden-dim", "ngram",          "interval-attn", NULL,
+	"expert",      "mamba",         "latent",     "dense-replace",
+	"hash-layers", "layer-freq",    "layer-list", "attention-freq",
+	"lora-rank",   "geglu",         "glu-act",    "hidden-dim",
+	"ngram",       "interval-attn", "kv-head",    "head-kv",
+	"kv-group",    "value-group",   NULL,
 };
 /* ... and so is one that begins with these ... */
 static const char *const heads[] = {
