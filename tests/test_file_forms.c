@@ -378,6 +378,43 @@ static void test_names_within_names(void **state)
 		     "near: gpt-oss-120b");
 }
 
+/* A checkpoint behind a flag that nobody here knows, and its one value. */
+static void test_positional_behind_flags(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm", "vllm serve --max-num-batches 100 Qwen/Qwen3-8B\n", &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	assert_true(noted(IMPORT_NOT_MODELLED, "max-num-batches"));
+	/* one word is the value of its flag, as adapters are of theirs */
+	read_refused("vllm", "vllm serve --other-name Qwen/Qwen3-8B\n",
+		     "names no model");
+	read_refused("vllm", "vllm serve --lora-paths one Qwen/Qwen3-8B\n",
+		     "names no model");
+}
+
+/* Programs on transformers' Trainer say how many micro-batches a step has. */
+static void test_accumulation(void **state)
+{
+#define STEP                                                      \
+	"torchrun --nproc_per_node 8 pretrain.py --num-layers 4 " \
+	"--hidden-size 256 --num-attention-heads 4 --seq-length " \
+	"1024 --micro-batch-size 2 "
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", STEP "--gradient-accumulation-steps 4\n", &s);
+	expect(&s, "gbs", "64");
+	assert_false(noted(IMPORT_ASSUMED, "gbs"));
+	read_good("megatron", STEP "\n", &s);
+	expect(&s, "gbs", "16");
+	assert_true(noted(IMPORT_ASSUMED, "gbs"));
+	read_refused("megatron", STEP "--gradient-accumulation-steps 0\n",
+		     "expected 1 to");
+#undef STEP
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +431,8 @@ int main(void)
 		cmocka_unit_test(test_offloaded_parameters),
 		cmocka_unit_test(test_flavors_of_forks),
 		cmocka_unit_test(test_names_within_names),
+		cmocka_unit_test(test_positional_behind_flags),
+		cmocka_unit_test(test_accumulation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,7 @@ static const char *const plan_flags[] = {
 	"moe-flex-dispatcher-backend",
 	"moe-pad-expert-input-to-capacity",
 	"train-samples",
+	"gradient-accumulation-steps",
 	"train-iters",
 	"world-size",
 	"encoder-seq-length",
@@ -384,19 +385,36 @@ static bool read_world(struct flag_reader *r)
 	return flag_set_count(r, "gpus", world, NULL);
 }
 
-/* Needs the world: Megatron's own default of the global batch is one micro-batch. */
+/* Needs the world: Megatron's own default of the global batch is one micro-batch on
+ * each replica; programs on transformers' Trainer say how many. */
+static bool read_global_batch(struct flag_reader *r, int64_t dp)
+{
+	const struct argument *from = flag_find(r, "gradient-accumulation-steps");
+	int64_t micro_batches = 1;
+
+	if (flag_is_set(r, "global-batch-size"))
+		return true;
+	if (!flag_number(r, "gradient-accumulation-steps", &micro_batches))
+		return false;
+	if (!from)
+		import_note(r->report, IMPORT_ASSUMED, "gbs", "micro-batch x DP");
+	if (micro_batches < 1 || micro_batches > 1 << 20)
+		return error_set(r->error, r->arguments->file, from->line,
+				 "--%s is '%.40s'; expected 1 to %d", from->name,
+				 from->value, 1 << 20);
+	return flag_set_count(
+		r, "gbs", micro_batches * r->out->plan.micro_batch * (dp > 0 ? dp : 1),
+		from);
+}
+
 static bool read_run(struct flag_reader *r)
 {
 	struct scenario *out = r->out;
 	int64_t samples = 0, steps = 0, dp = scenario_dp(out), instances = 1;
 	int64_t ranks = dp * out->plan.cp;
 
-	if (!flag_is_set(r, "global-batch-size")) {
-		import_note(r->report, IMPORT_ASSUMED, "gbs", "micro-batch x DP");
-		if (!flag_set_count(r, "gbs", out->plan.micro_batch * (dp > 0 ? dp : 1),
-				    NULL))
-			return false;
-	}
+	if (!read_global_batch(r, dp))
+		return false;
 	if (!flag_number(r, "train-samples", &samples) ||
 	    !flag_number(r, "train-iters", &steps) ||
 	    !flag_number(r, "num-distributed-optimizer-instances", &instances))

@@ -70,6 +70,30 @@ static bool add_flag(struct finder *f, struct server_command *command, const cha
 	return pairs_add(&command->flags, key, value, line, f->error);
 }
 
+/* The checkpoint behind the values of a flag that nobody here knows: of two or more
+ * words the last is none of its values where it is an id, "Qwen/Qwen3-8B". */
+static bool is_positional(const struct finder *f, const char *key,
+			  const struct shell_word *last, int taken)
+{
+	const char *slash = strchr(last->text, '/');
+
+	return taken > 1 && strcmp(f->tool->name, "vllm") == 0 &&
+	       strncmp(key, "lora", 4) != 0 && slash && slash > last->text &&
+	       slash[1] != '\0' && !strpbrk(last->text, "={:,");
+}
+
+static int values_of(struct finder *f, struct server_command *command, const char *key,
+		     const struct shell_word *words, int count, char value[4096])
+{
+	int taken = tool_values(f->tool, key, words, count, value);
+
+	if (taken < 1 || command->checkpoint[0] != '\0' ||
+	    !is_positional(f, key, &words[taken - 1], taken))
+		return taken;
+	tool_values(f->tool, key, words, taken - 1, value);
+	return taken - 1;
+}
+
 static bool add_words(struct finder *f, struct server_command *command,
 		      const struct shell_word *words, int count)
 {
@@ -91,8 +115,8 @@ static bool add_words(struct finder *f, struct server_command *command,
 		if (equals)
 			snprintf(value, sizeof value, "%s", equals + 1);
 		else
-			i += tool_values(f->tool, key, words + i + 1, count - i - 1,
-					 value);
+			i += values_of(f, command, key, words + i + 1, count - i - 1,
+				       value);
 		if (!add_flag(f, command, key, value, line))
 			return false;
 	}
