@@ -890,7 +890,8 @@ static void test_primus_models(void **state)
 		     "no model 'org/mamba-370m'");
 }
 
-/* What generates or learns by reward is answered as a step of training, and says so. */
+/* What generates is answered as a step of training, and says so; what learns by reward
+ * is refused. */
 static void test_tasks(void **state)
 {
 #define LAUNCH(program, flag)                                                   \
@@ -903,8 +904,15 @@ static void test_tasks(void **state)
 	assert_false(noted(IMPORT_ASSUMED, "mode"));
 	read_good("megatron", LAUNCH("tools/run_text_generation_server.py", ""), &s);
 	assert_true(noted(IMPORT_ASSUMED, "mode"));
-	read_good("megatron", LAUNCH("train_rl.py", "--perform-rl-step"), &s);
-	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	read_refused("megatron", LAUNCH("train_rl.py", "--perform-rl-step"),
+		     "reinforcement learning");
+	read_refused("megatron", LAUNCH("start.py", "--grpo-group-size 8"),
+		     "reinforcement learning");
+	read_refused("megatron", LAUNCH("train_ppo_actor.py", ""),
+		     "reinforcement learning");
+	/* no word of it inside another one */
+	read_good("megatron", LAUNCH("pretrain_supported.py", ""), &s);
+	assert_false(noted(IMPORT_ASSUMED, "mode"));
 	read_good("megatron", LAUNCH("x.py", "--num-tokens-to-generate 8"), &s);
 	assert_true(noted(IMPORT_ASSUMED, "mode"));
 	/* another trainer of the same project, with none of Megatron's flags */

@@ -162,6 +162,8 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report)
 	return level_experts(arguments, report);
 }
 
+static const char learns[] = "reinforcement learning";
+
 const char *megatron_task(const struct arguments *arguments)
 {
 	static const struct {
@@ -175,9 +177,10 @@ const char *megatron_task(const struct arguments *arguments)
 		{ "export", "conversion" },
 		{ "quantize", "quantisation" },
 		{ "prune", "pruning" },
-		{ "_rl.", "reinforcement learning" },
-		{ "grpo", "reinforcement learning" },
-		{ "ppo", "reinforcement learning" },
+		{ "_rl.", learns },
+		{ "grpo", learns },
+		{ "ppo_", learns },
+		{ "_ppo", learns },
 		{ "dpo", "preference learning" },
 	};
 	static const struct {
@@ -188,11 +191,15 @@ const char *megatron_task(const struct arguments *arguments)
 		{ "out-seq-length", "generation" },
 		{ "inference", "evaluation" },
 		{ "indexer-batch-size", "embeddings" },
-		{ "perform-rl-step", "reinforcement learning" },
-		{ "grpo-iterations", "reinforcement learning" },
+		{ "perform-rl-step", learns },
+		{ "grpo-iterations", learns },
 	};
 	const struct argument *program = arguments_find(arguments, "program");
 
+	/* before what the program is called: train_rl.py is called so by few */
+	for (int i = 0; i < arguments->count; i++)
+		if (strncmp(arguments->item[i].name, "grpo-", 5) == 0)
+			return learns;
 	/* Megatron's tasks/main.py */
 	if (program && strcmp(program->value, "main.py") == 0 &&
 	    arguments_find(arguments, "task"))
@@ -204,6 +211,17 @@ const char *megatron_task(const struct arguments *arguments)
 		if (arguments_find(arguments, flags[i].flag))
 			return flags[i].task;
 	return NULL;
+}
+
+bool megatron_is_modelled(const struct arguments *arguments, struct error *error)
+{
+	const char *task = megatron_task(arguments);
+
+	return task != learns ||
+	       error_set(error, arguments->file, 1,
+			 "the program is of %s: it generates and holds more than one "
+			 "model, which is not modelled; pre-training and SFT are",
+			 task);
 }
 
 /* What a script starts, and flags that only such a program has, say that the network is

@@ -362,7 +362,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	note_flags(arguments, report);
 	script_note(arguments, report);
 	if (!swift_is_megatrons(arguments, error) || !swift_trains(arguments, error) ||
-	    !check_missing(arguments, error))
+	    !megatron_is_modelled(arguments, error) || !check_missing(arguments, error))
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !read_machine(arguments, out, report, error) ||

@@ -30,6 +30,8 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report);
 /* What the program does instead of training ("generation"), by its name or by a flag
  * that only such a one has; NULL: it trains. */
 const char *megatron_task(const struct arguments *arguments);
+/* False where that is reinforcement learning, which no step of training stands for. */
+bool megatron_is_modelled(const struct arguments *arguments, struct error *error);
 /* Why the network is not the one that the flags describe; NULL: nothing says so. */
 const char *megatron_doubt(const struct arguments *arguments);
 
