@@ -31,6 +31,10 @@ static const struct {
 	{ "\n    trtllm_config:", "trtllm" },
 	{ "\n  vllm_config:", "vllm" },
 	{ "\n    vllm_config:", "vllm" },
+	/* a benchmark's own file says which server its keys are for */
+	{ "\nbackend: sglang\n", "sglang" },
+	{ "\nframework: sglang\n", "sglang" },
+	{ "\nengine: sglang\n", "sglang" },
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },

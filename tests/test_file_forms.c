@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "presets/formats.h"
 #include "tests/support/close.h"
@@ -415,6 +416,28 @@ static void test_accumulation(void **state)
 #undef STEP
 }
 
+/* A benchmark's own file says for which server its keys are, whatever they are called.
+ */
+static void test_server_of_a_benchmark(void **state)
+{
+	static const char *const words[] = { "backend", "framework", "engine" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		char path[] = "/tmp/shardscope-form-XXXXXX";
+		int file = mkstemp(path);
+
+		assert_true(file >= 0);
+		assert_true(dprintf(file,
+				    "model: Qwen/Qwen3-8B\ntensor-parallel-size: 2\n"
+				    "%s: sglang\nmax-num-seqs: 8\n",
+				    words[i]) > 0);
+		close(file);
+		assert_string_equal(format_sniff(path)->name, "sglang");
+		unlink(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_names_within_names),
 		cmocka_unit_test(test_positional_behind_flags),
 		cmocka_unit_test(test_accumulation),
+		cmocka_unit_test(test_server_of_a_benchmark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
