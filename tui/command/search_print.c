@@ -212,18 +212,20 @@ static void print_bar(const struct planner_problem *problem, const struct estima
 static void print_own(const struct planner_problem *problem,
 		      const struct planner_found *best)
 {
-	struct estimate *e = malloc(sizeof *e);
+	struct estimate *e;
 	char name[MAX_PLAN];
 	double gain = 0;
 
-	if (e && !serves(problem) && problem->objective <= OBJECTIVE_THROUGHPUT &&
-	    is_asked(problem)) {
-		scenario_estimate(&problem->base, e);
-		if (e->legal && e->feasible)
-			gain = e->tokens_per_second_per_gpu /
-				       best->tokens_per_second_per_gpu -
-			       1;
-	}
+	if (serves(problem) || problem->objective > OBJECTIVE_THROUGHPUT ||
+	    !is_asked(problem))
+		return;
+	e = malloc(sizeof *e);
+	if (!e)
+		return;
+	scenario_estimate(&problem->base, e);
+	if (e->legal && e->feasible)
+		gain = e->tokens_per_second_per_gpu / best->tokens_per_second_per_gpu -
+		       1;
 	if (gain > 0.001) {
 		planner_name(problem, &problem->base, name, sizeof name);
 		printf("\nthe plan that eval takes, %s, is %.1f %% faster than any the "
