@@ -321,8 +321,10 @@ static bool read_text(const struct format *reader, const char *path, char *text,
 
 	if (length == 0)
 		return error_set(error, path, 1, "the file is empty");
-	if (is_markdown(path, text, length))
+	if (is_markdown(path, text, length)) {
+		markdown_subject(text, length, report->subject, sizeof report->subject);
 		markdown_keep_code(text, length, starts_server);
+	}
 	if (!reader->in.read(&made, path, text, length, report, error)) {
 		/* what has no key of this kind is not short of a model */
 		if (report->nameless &&

@@ -41,11 +41,12 @@ struct import_report {
 	/* What the caller says of a script's surroundings, filled before reading too;
 	 * NULL: nothing. */
 	const struct script_given *given;
-	char format[16]; /* the reader's name, of format_table; empty = none */
-	char kept[16];   /* the tool whose export takes back what is not modelled */
-	char file[200];  /* what was read */
-	bool nameless;   /* refused, for it names no model */
-	int left_out;    /* notes beyond the limit: counted, and said */
+	char subject[120]; /* the model that a recipe is of, beside its commands */
+	char format[16];   /* the reader's name, of format_table; empty = none */
+	char kept[16];     /* the tool whose export takes back what is not modelled */
+	char file[200];    /* what was read */
+	bool nameless;     /* refused, for it names no model */
+	int left_out;      /* notes beyond the limit: counted, and said */
 	struct import_note note[MAX_IMPORT_NOTES];
 };
 

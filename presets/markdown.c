@@ -57,6 +57,31 @@ bool markdown_looks_like(const char *text, size_t length)
 	return fences >= 2;
 }
 
+/* Recipes of vllm-project/recipes, models/<owner>/<name>.yaml. */
+void markdown_subject(const char *text, size_t length, char *out, size_t size)
+{
+	static const char key[] = "model_id:";
+	const char *stop = text + length, *end;
+
+	out[0] = '\0';
+	for (const char *at = text; at < stop && !fence(at, end_of(at, stop));
+	     at = end + 1) {
+		size_t used = 0;
+
+		end = end_of(at, stop);
+		while (at < end && isspace((unsigned char)*at))
+			at++;
+		if ((size_t)(end - at) < sizeof key || strncmp(at, key, strlen(key)))
+			continue;
+		for (at += strlen(key); at < end && strchr(" \"'", *at); at++)
+			;
+		for (; at < end && !strchr(" \"'#\r", *at) && used + 1 < size; at++)
+			out[used++] = *at;
+		out[used] = '\0';
+		return;
+	}
+}
+
 static void blank(char *from, const char *end)
 {
 	memset(from, ' ', (size_t)(end - from));

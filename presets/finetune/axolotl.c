@@ -150,6 +150,41 @@ static bool read_kernels(const struct mapped *m)
 		mapped_set(m, "attention_kernel", "unfused", NULL));
 }
 
+/* GPUs by the axes of its mesh, those of experts beside those of shards; 0: the file
+ * does not say. A set of shards has as many copies as there are GPUs for, one where
+ * nothing says more (axolotl@067b021c8, utils/distributed.py, docs/nd_parallelism.qmd).
+ */
+static int64_t world_of(const struct mapped *m, int64_t shards, int64_t replicas)
+{
+	const struct plan *plan = &m->out->plan;
+	const int64_t axes[] = { replicas, plan->tp, plan->cp,
+				 m->out->model.moe.experts > 0 ? plan->ep : 1 };
+	int64_t world = shards;
+
+	for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+		if (axes[i] > (1 << 20) / world)
+			return 0;
+		world *= axes[i] > 1 ? axes[i] : 1;
+	}
+	return world;
+}
+
+static bool read_batch(const struct mapped *m)
+{
+	const struct pair *from = pairs_find(m->pairs, "dp_shard_size");
+	int64_t shards = 0, replicas = 1, world = 0;
+
+	if (!mapped_count(m, "dp_shard_size", &shards) ||
+	    !mapped_count(m, "dp_replicate_size", &replicas))
+		return false;
+	if (shards > 1 && shards <= 1 << 20)
+		world = world_of(m, shards, replicas);
+	if (world > 0 && !pairs_find(m->pairs, "dp_replicate_size"))
+		import_note(m->report, IMPORT_ASSUMED, "gpus",
+			    "%lld, one set of shards", (long long)world);
+	return recipe_batch(m, world, world > 0 ? from : NULL);
+}
+
 static bool read_rest(const struct mapped *m)
 {
 	const struct pair *adapter = pairs_find(m->pairs, "adapter");
@@ -163,7 +198,7 @@ static bool read_rest(const struct mapped *m)
 			 mapped_true(m, "load_in_4bit") ||
 				 mapped_true(m, "load_in_8bit"));
 	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
-	       recipe_precision(m, "bf16") && recipe_batch(m, NULL);
+	       recipe_precision(m, "bf16") && read_batch(m);
 }
 
 bool axolotl_read(struct scenario *out, const char *file, const char *text,

@@ -98,6 +98,10 @@ static bool check_task(const struct mapped *m)
 		return refuse(m, "use_badam",
 			      "it trains a block of layers at a time, which is not "
 			      "modelled");
+	if (mapped_true(m, "use_kt"))
+		return refuse(m, "use_kt",
+			      "its experts stay on the CPU (KTransformers), which is "
+			      "not modelled");
 	if (pairs_find(m->pairs, "deepspeed") &&
 	    strstr(pairs_find(m->pairs, "deepspeed")->value, "autotp"))
 		return refuse(m, "deepspeed",
@@ -180,6 +184,7 @@ static bool read_whole_batch(const struct mapped *m)
 static bool read_rest(const struct mapped *m)
 {
 	bool few = pairs_find(m->pairs, "quantization_bit") != NULL;
+	int64_t world = 0;
 
 	if (!read_kernels(m) || !read_adapters(m) || !recipe_sharding(m) ||
 	    !recipe_precision(m, "bf16") ||
@@ -191,7 +196,9 @@ static bool read_rest(const struct mapped *m)
 		return false;
 	recipe_note_whole(m, "additional_target");
 	recipe_note_bits(m, "model_name_or_path", few);
-	return recipe_batch(m, "ray_num_workers") && read_whole_batch(m);
+	return mapped_count(m, "ray_num_workers", &world) &&
+	       recipe_batch(m, world, mapped_find(m, "ray_num_workers")) &&
+	       read_whole_batch(m);
 }
 
 bool llama_factory_read(struct scenario *out, const char *file, const char *text,

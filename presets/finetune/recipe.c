@@ -192,13 +192,12 @@ void recipe_note_bits(const struct mapped *m, const char *name, bool few)
 				   "base weights of few bits are counted in 16");
 }
 
-bool recipe_batch(const struct mapped *m, const char *gpus)
+bool recipe_batch(const struct mapped *m, int64_t world, const struct pair *from)
 {
-	int64_t steps = 1, world = 0, dp, batch;
+	int64_t steps = 1, dp, batch;
 
 	if (!mapped_count(m, "gradient_accumulation_steps", &steps) ||
-	    (gpus && !mapped_count(m, gpus, &world)) ||
-	    !mapped_set_world(m, world, gpus ? mapped_find(m, gpus) : NULL))
+	    !mapped_set_world(m, world, from))
 		return false;
 	dp = scenario_dp(m->out);
 	batch = m->out->plan.micro_batch * (steps > 0 ? steps : 1) * (dp > 0 ? dp : 1);

@@ -32,8 +32,8 @@ void recipe_note_bits(const struct mapped *m, const char *model, bool few);
 /* Modules that this key names are trained whole beside the adapters, which the model
  * then says. */
 void recipe_note_whole(const struct mapped *m, const char *key);
-/* gbs = micro-batch x accumulation x DP, on the machines that are assumed, or on as
- * many as the key `gpus` counts, where that is not NULL and stands there. */
-bool recipe_batch(const struct mapped *m, const char *gpus);
+/* gbs = micro-batch x accumulation x DP on `world` GPUs, of which this pair tells; 0:
+ * on the machines that are assumed. */
+bool recipe_batch(const struct mapped *m, int64_t world, const struct pair *from);
 
 #endif

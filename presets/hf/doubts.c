@@ -76,8 +76,9 @@ static void note_layer_types(struct hf_reader *r, struct model *model)
  * empty list say that there is none of it. */
 static bool is_structure(const struct node *node)
 {
-	static const char *const parts[] = { "expert", "layer",  "mamba",
-					     "latent", "is_moe", "block_type" };
+	static const char *const parts[] = { "expert",   "layer",  "mamba",
+					     "latent",   "is_moe", "block_type",
+					     "structure" };
 	/* of training, of numbers alone, of other parts of the file */
 	static const char *const trifles[] = {
 		"norm",    "drop",    "dtype", "overlap", "init",    "eps",

@@ -163,6 +163,10 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report)
 }
 
 static const char learns[] = "reinforcement learning";
+/* These may tune, and their passes are a step's. */
+static const char judges[] = "evaluation",
+		  tunes[] = "a task of tasks/main.py, evaluation or tuning",
+		  embeds[] = "embeddings";
 
 const char *megatron_task(const struct arguments *arguments)
 {
@@ -170,7 +174,7 @@ const char *megatron_task(const struct arguments *arguments)
 		const char *part, *task;
 	} programs[] = {
 		{ "generat", "generation" },
-		{ "evaluat", "evaluation" },
+		{ "evaluat", judges },
 		{ "infer", "inference" },
 		{ "_server", "a server" },
 		{ "convert", "conversion" },
@@ -189,8 +193,8 @@ const char *megatron_task(const struct arguments *arguments)
 		{ "num-tokens-to-generate", "generation" },
 		{ "tokens-to-generate", "generation" },
 		{ "out-seq-length", "generation" },
-		{ "inference", "evaluation" },
-		{ "indexer-batch-size", "embeddings" },
+		{ "inference", judges },
+		{ "indexer-batch-size", embeds },
 		{ "perform-rl-step", learns },
 		{ "grpo-iterations", learns },
 	};
@@ -203,7 +207,7 @@ const char *megatron_task(const struct arguments *arguments)
 	/* Megatron's tasks/main.py */
 	if (program && strcmp(program->value, "main.py") == 0 &&
 	    arguments_find(arguments, "task"))
-		return "a task of tasks/main.py, evaluation or tuning";
+		return tunes;
 	for (size_t i = 0; i < sizeof programs / sizeof programs[0] && program; i++)
 		if (strstr(program->value, programs[i].part))
 			return programs[i].task;
@@ -217,11 +221,18 @@ bool megatron_is_modelled(const struct arguments *arguments, struct error *error
 {
 	const char *task = megatron_task(arguments);
 
-	return task != learns ||
-	       error_set(error, arguments->file, 1,
-			 "the program is of %s: it generates and holds more than one "
-			 "model, which is not modelled; pre-training and SFT are",
-			 task);
+	if (task == learns)
+		return error_set(
+			error, arguments->file, 1,
+			"the program is of %s: it generates and holds more than one "
+			"model, which is not modelled; pre-training and SFT are",
+			task);
+	return !task || task == judges || task == tunes || task == embeds ||
+	       error_set(
+		       error, arguments->file, 1,
+		       "the program is for %s and trains nothing; pre-training and "
+		       "SFT are modelled, of servers those of vllm, sglang and trtllm",
+		       task);
 }
 
 /* What a script starts, and flags that only such a program has, say that the network is

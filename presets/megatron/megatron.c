@@ -366,7 +366,10 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !read_machine(arguments, out, report, error) ||
-	    !library_stack(out, "megatron-core", error) ||
+	    !library_stack(out,
+			   megatron_is_deepspeed(arguments) ? "megatron-deepspeed"
+							    : "megatron-core",
+			   error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report) ||

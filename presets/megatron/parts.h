@@ -30,7 +30,8 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report);
 /* What the program does instead of training ("generation"), by its name or by a flag
  * that only such a one has; NULL: it trains. */
 const char *megatron_task(const struct arguments *arguments);
-/* False where that is reinforcement learning, which no step of training stands for. */
+/* False where that is reinforcement learning, a server, conversion ..., which no step
+ * of training stands for. */
 bool megatron_is_modelled(const struct arguments *arguments, struct error *error);
 /* Why the network is not the one that the flags describe; NULL: nothing says so. */
 const char *megatron_doubt(const struct arguments *arguments);
@@ -42,7 +43,17 @@ void megatron_note_doubts(const struct arguments *arguments, struct model *m,
 /* How many of --num-layers only hold a place (--noop-layers of MindSpeed). */
 int64_t megatron_noops(const struct arguments *arguments);
 
+/* Whether DeepSpeed's engine runs it, as in Megatron-DeepSpeed. */
+bool megatron_is_deepspeed(const struct arguments *arguments);
+/* Whether the two below understand this flag, beside those of others. */
+bool megatron_zero_flag(const char *name);
+
 struct flag_reader;
+/* ZeRO's stage and its group; false with the error. */
+bool megatron_read_zero(struct flag_reader *r);
+/* The split of such a program, and whether embedding and head count as layers; NULL
+ * with the error. */
+const char *megatron_deepspeed_split(struct flag_reader *r);
 /* Optimizer and states; activations on the hosts. False with the error. */
 bool megatron_read_optimizer(struct flag_reader *r);
 bool megatron_read_offload(struct flag_reader *r);

@@ -25,7 +25,6 @@ static const char *const plan_flags[] = {
 	"data-parallel-sharding-strategy",
 	"use-megatron-fsdp",
 	"use-torch-fsdp2",
-	"zero-stage",
 	"moe-expert-parallel-size",
 	"num-distributed-optimizer-instances",
 	"bf16",
@@ -80,7 +79,7 @@ bool megatron_plan_flag(const char *name)
 	for (int i = 0; i < 3; i++)
 		if (strcmp(name, megatron_fp4_variables[i].flag) == 0)
 			return true;
-	return word_among(name, plan_flags);
+	return word_among(name, plan_flags) || megatron_zero_flag(name);
 }
 
 const struct fp4_variable megatron_fp4_variables[3] = {
@@ -117,6 +116,21 @@ static bool read_batch(struct flag_reader *r)
 	return flag_set(r, "seq", "2048", NULL);
 }
 
+/* Where no count and no layout says how layers go to stages: evenly, but for DeepSpeed,
+ * and for a layout that a function of Megatron-Bridge sets. */
+static const char *told_split(struct flag_reader *r)
+{
+	const struct argument *by = flag_find(r, "bridge-layout");
+
+	if (megatron_is_deepspeed(r->arguments))
+		return megatron_deepspeed_split(r);
+	if (!by || r->out->plan.pp < 2)
+		return "even";
+	import_note(r->report, IMPORT_ASSUMED, "split",
+		    "balanced; the layout that %.60s() sets is not read", by->value);
+	return "balanced";
+}
+
 /* Three ways to ask for virtual stages; all mean chunks a rank here. */
 static bool read_stages(struct flag_reader *r)
 {
@@ -133,7 +147,9 @@ static bool read_stages(struct flag_reader *r)
 			? "first-last"
 			: "even";
 
-	if (!flag_number(r, "virtual-pipeline-model-parallel-size", &v) ||
+	if (strcmp(split, "even") == 0)
+		split = told_split(r);
+	if (!split || !flag_number(r, "virtual-pipeline-model-parallel-size", &v) ||
 	    !flag_number(r, "num-virtual-stages-per-pipeline-rank", &v) ||
 	    !flag_number(r, "num-layers-per-virtual-pipeline-stage", &layers))
 		return false;
@@ -197,29 +213,6 @@ static bool read_experts(struct flag_reader *r)
 
 	return !ep || r->out->model.moe.experts == 0 ||
 	       flag_set(r, "ep", ep->value, ep);
-}
-
-static bool read_zero(struct flag_reader *r)
-{
-	static const char *const strategy[] = { "no_shard", "optim", "optim_grads",
-						"optim_grads_params" };
-	const struct argument *a = flag_find(r, "data-parallel-sharding-strategy");
-	int64_t zero = flag_is_set(r, "use-distributed-optimizer"), instances = 1;
-	bool fsdp = flag_is_set(r, "use-megatron-fsdp") ||
-		    flag_is_set(r, "use-custom-fsdp");
-
-	for (int i = 0; a && fsdp && i < 4; i++)
-		if (strcmp(a->value, strategy[i]) == 0)
-			zero = i;
-	if (flag_is_set(r, "use-torch-fsdp2"))
-		zero = 3;
-	/* Megatron-DeepSpeed's own word */
-	if (!flag_number(r, "zero-stage", &zero))
-		return false;
-	a = flag_is_set(r, "zero-stage") ? flag_find(r, "zero-stage") : a;
-	return flag_number(r, "num-distributed-optimizer-instances", &instances) &&
-	       flag_set_count(r, "zero", zero, a) &&
-	       flag_set(r, "zero_group", "all", NULL);
 }
 
 static bool read_precision(struct flag_reader *r)
@@ -415,9 +408,16 @@ static bool read_run(struct flag_reader *r)
 
 	if (!read_global_batch(r, dp))
 		return false;
-	if (!flag_number(r, "train-samples", &samples) ||
-	    !flag_number(r, "train-iters", &steps) ||
-	    !flag_number(r, "num-distributed-optimizer-instances", &instances))
+	/* empty: a variable that the script works out when it runs */
+	for (int i = 0; i < 2; i++) {
+		const struct argument *a =
+			flag_find(r, i ? "train-iters" : "train-samples");
+
+		if (a && a->value[0] != '\0' &&
+		    !flag_number(r, a->name, i ? &steps : &samples))
+			return false;
+	}
+	if (!flag_number(r, "num-distributed-optimizer-instances", &instances))
 		return false;
 	if (instances > 1 && ranks % instances == 0 &&
 	    !flag_set_count(r, "zero_group", ranks / instances,
@@ -441,7 +441,7 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 		if (!flag_take(&r, flag))
 			return false;
 	return read_experts(&r) && read_batch(&r) && read_stages(&r) &&
-	       read_recompute(&r) && read_zero(&r) && read_precision(&r) &&
+	       read_recompute(&r) && megatron_read_zero(&r) && read_precision(&r) &&
 	       read_fp4(&r) && read_wide_layers(&r) && megatron_read_optimizer(&r) &&
 	       megatron_read_offload(&r) && read_kernels(&r) && read_moe(&r) &&
 	       read_world(&r) && read_run(&r);

@@ -69,6 +69,8 @@ static bool note_call(struct python *p, const char *key, const char *name, int l
 		return false;
 	if (strcmp(key, "mixed_precision") == 0 && !note_precision(p, name, line))
 		return false;
+	if (strstr(name, "_pipeline_model_parallel_layout"))
+		return python_set(p, "bridge-layout", name, line);
 	return !is_common(name) || python_set(p, "common", name, line);
 }
 
@@ -332,8 +334,11 @@ static bool add_precision(struct arguments *arguments, const struct pairs *pairs
 static bool add_all(struct arguments *arguments, const struct pairs *pairs,
 		    struct error *error)
 {
-	const struct pair *path = pairs_find(pairs, "hf-path");
+	const struct pair *path = pairs_find(pairs, "hf-path"),
+			  *layout = pairs_find(pairs, "bridge-layout");
 
+	if (layout && !add(arguments, layout->key, layout->value, layout->line, error))
+		return false;
 	if (!add_commons(arguments, pairs, error) ||
 	    !add_machine(arguments, pairs, error) ||
 	    !add_provider(arguments, pairs, error))

@@ -192,6 +192,10 @@ bool swift_settle(const struct arguments *a, struct scenario *out,
 	if (out->model.moe.experts > 0 && !given(a, "expert-tensor-parallel-size") &&
 	    !put(a, out, "etp", "1", error))
 		return false;
+	/* Megatron's own default is allgather */
+	if (out->model.moe.experts > 0 && !given(a, "moe-token-dispatcher-type") &&
+	    !put(a, out, "moe_dispatcher", "alltoall", error))
+		return false;
 	if (!given(a, "recompute-granularity") &&
 	    !put(a, out, "recompute", "selective", error))
 		return false;

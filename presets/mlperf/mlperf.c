@@ -95,16 +95,35 @@ static bool is_on(const struct mapped *m, const char *key)
 	return mapped_true(m, key) || mapped_is(m, key, "1");
 }
 
-/* Of the folder, or where none is one of the table, of the size. */
+/* "config_common_405b.sh" is of the size 405b. */
+static bool names_size(const char *script, const char *size)
+{
+	const char *at = strstr(script, size);
+	size_t length = strlen(size);
+
+	return at && at > script && at[-1] == '_' &&
+	       (at[length] == '.' || at[length] == '_');
+}
+
+/* Of the size that the script sets, or that a name it sources has; of the folder where
+ * neither says: the same scripts lie in folders of several benchmarks. */
 static const struct benchmark *find_benchmark(const struct mapped *m)
 {
 	const struct pair *name = pairs_find(m->pairs, "benchmark"),
 			  *size = pairs_find(m->pairs, "MODEL_SIZE");
+	const size_t count = sizeof benchmarks / sizeof benchmarks[0];
 
-	for (size_t i = 0; i < sizeof benchmarks / sizeof benchmarks[0]; i++)
-		if (name ? strcmp(name->value, benchmarks[i].name) == 0
-			 : size && benchmarks[i].size &&
-				    strcmp(size->value, benchmarks[i].size) == 0)
+	for (size_t i = 0; size && i < count; i++)
+		if (benchmarks[i].size && strcmp(size->value, benchmarks[i].size) == 0)
+			return &benchmarks[i];
+	for (int k = 0; !size && k < m->pairs->count; k++)
+		for (size_t i = 0; i < count; i++)
+			if (strcmp(m->pairs->item[k].key, "source") == 0 &&
+			    benchmarks[i].size &&
+			    names_size(m->pairs->item[k].value, benchmarks[i].size))
+				return &benchmarks[i];
+	for (size_t i = 0; name && i < count; i++)
+		if (strcmp(name->value, benchmarks[i].name) == 0)
 			return &benchmarks[i];
 	return NULL;
 }

@@ -169,6 +169,45 @@ static bool is_own(const char *name)
 	       strcmp(name, "c") == 0 || strcmp(name, "base") == 0;
 }
 
+/* ["moe_act", "mla_up_proj"] as one value, its words with a blank between them; *found
+ * is false, and nothing is read, where it is no list of words alone, or an empty one.
+ */
+static bool read_words(struct python *p, const char *key, bool *found)
+{
+	struct python ahead = *p;
+	char value[512] = "", word[256], last[PAIRS_MAX_KEY + 16];
+	int line = place(p);
+
+	*found = false;
+	for (ahead.at++;; ahead.at++) {
+		size_t used = strlen(value);
+
+		skip_blanks(&ahead, true);
+		if (ahead.at == ahead.stop)
+			return true;
+		if (*ahead.at == ']')
+			break;
+		if (*ahead.at != '"' && *ahead.at != '\'')
+			return true;
+		read_string(&ahead, word, sizeof word);
+		snprintf(value + used, sizeof value - used, "%s%s", used ? " " : "",
+			 word);
+		skip_blanks(&ahead, true);
+		if (ahead.at == ahead.stop || (*ahead.at != ',' && *ahead.at != ']'))
+			return true;
+		if (*ahead.at == ']')
+			break;
+	}
+	if (value[0] == '\0')
+		return true;
+	*found = true;
+	p->at = ahead.at + 1;
+	p->line = ahead.line;
+	/* the last word as that of a call's argument, too */
+	snprintf(last, sizeof last, "%.*s.argument", PAIRS_MAX_KEY, key);
+	return python_set(p, key, value, line) && python_set(p, last, word, line);
+}
+
 /* What stands behind "name =": a string, a literal, or a call, whose own arguments are
  * read next under this name. */
 static bool read_value(struct python *p, const char *name)
@@ -196,6 +235,12 @@ static bool read_value(struct python *p, const char *name)
 			       open_bracket(p, own_key(p, name));
 		}
 		p->at = from;
+	}
+	if (*p->at == '[') {
+		bool found, good = read_words(p, key, &found);
+
+		if (!good || found)
+			return good;
 	}
 	if (*p->at == '[' || *p->at == '{')
 		return open_bracket(p, own_key(p, name));

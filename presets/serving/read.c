@@ -247,9 +247,11 @@ static bool further_node(const struct server_command *command)
 	return rank && strcmp(rank->value, "0") != 0 && rank->value[0] != '\0';
 }
 
+/* The first of a role, or of those that serve what the recipe is of. */
 static struct server_command *find_role(const struct tool *tool,
 					struct server_commands *commands,
-					enum role role, int64_t *copies)
+					enum role role, const char *subject,
+					int64_t *copies)
 {
 	struct server_command *found = NULL;
 
@@ -259,7 +261,9 @@ static struct server_command *find_role(const struct tool *tool,
 
 		if (role_of(tool, &command->flags) != role)
 			continue;
-		found = found ? found : command;
+		if (!found || (strcmp(command->checkpoint, subject) == 0 &&
+			       strcmp(found->checkpoint, subject) != 0))
+			found = command;
 		if (!further_node(command))
 			*copies += command->replicas;
 	}
@@ -353,8 +357,8 @@ static void note_first(const struct server_commands *commands,
 		if (strcmp(commands->item[i].checkpoint, first->checkpoint) != 0 &&
 		    commands->item[i].checkpoint[0] != '\0') {
 			import_note(report, IMPORT_ASSUMED, "commands",
-				    "the first of %lld is read, %.60s; another serves "
-				    "%.60s",
+				    "%s of %lld is read, %.60s; another serves %.60s",
+				    first == &commands->item[0] ? "the first" : "one",
 				    (long long)count, first->checkpoint,
 				    commands->item[i].checkpoint);
 			return;
@@ -368,11 +372,13 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 			  struct error *error)
 {
 	int64_t prefills, decodes, whole, same;
-	struct server_command *both = find_role(tool, commands, ROLE_BOTH, &whole);
+	const char *subject = report->subject;
+	struct server_command *both =
+		find_role(tool, commands, ROLE_BOTH, subject, &whole);
 	struct server_command *decode =
-		find_role(tool, commands, ROLE_DECODE, &decodes);
+		find_role(tool, commands, ROLE_DECODE, subject, &decodes);
 	struct server_command *prefill =
-		find_role(tool, commands, ROLE_PREFILL, &prefills);
+		find_role(tool, commands, ROLE_PREFILL, subject, &prefills);
 	/* Dynamo marks those that prefill; the others decode beside them */
 	bool pools = prefill && (decode || both);
 	struct server_command *main = pools && decode ? decode
@@ -402,6 +408,12 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 		return false;
 	if (both && whole > same && !pools)
 		note_first(commands, main, whole, report);
+	/* a recipe that shows whole servers, and two pools beside them */
+	if (both && pools && decode)
+		import_note(report, IMPORT_ASSUMED, "commands",
+			    "those of the pools that prefill and decode are read; %lld "
+			    "more start%s whole servers",
+			    (long long)whole, whole == 1 ? "s" : "");
 	note_assumed(&m, &commands->load);
 	note_flags(tool, &m);
 	return set_load(&m, &commands->load);

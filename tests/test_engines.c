@@ -1,0 +1,262 @@
+/* test_engines.c - files whose flags are one tool's and whose engine is another's:
+ * DeepSpeed under Megatron, axolotl's mesh, KTransformers, scripts that several
+ * benchmarks share, recipes with lists and with layouts of their own, and recipes of
+ * servers that start more than one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "presets/formats.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+#include "tests/support/run.h"
+
+#define GPT                                                                           \
+	"torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 30 "                \
+	"--hidden-size 4096 --num-attention-heads 32 --pipeline-model-parallel-size " \
+	"4 --micro-batch-size 1 --global-batch-size 512 --seq-length 2048 "
+
+/* 30 layers on 4 stages: uneven, or 32 with the embedding and the head, where Megatron
+ * asks for a multiple. */
+static void test_deepspeed_splits(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  GPT "--fp16 --deepspeed --zero-stage 1 --pp-partition-method "
+		      "'type:transformer|embedding'\n",
+		  &s);
+	assert_string_equal(s.stack.name, "megatron-deepspeed");
+	expect(&s, "split", "auto");
+	expect(&s, "split_embedding", "on");
+	expect(&s, "split_loss", "on");
+	expect(&s, "zero", "1");
+	read_good("megatron", GPT "--fp16 --deepspeed --zero-stage 1\n", &s);
+	expect(&s, "split", "auto");
+	expect(&s, "split_loss", "off");
+	read_good("megatron", GPT "--fp16\n", &s);
+	assert_string_equal(s.stack.name, "megatron-core");
+	expect(&s, "split", "even");
+}
+
+/* Its optimizer for bf16 shares out the states where ZeRO does not; a stage that only
+ * DeepSpeed's own file has is assumed. */
+static void test_deepspeed_stages(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", GPT "--bf16 --deepspeed --zero-stage 0\n", &s);
+	expect(&s, "zero", "1");
+	assert_true(noted(IMPORT_ASSUMED, "zero"));
+	read_good("megatron", GPT "--fp16 --deepspeed --zero-stage 0\n", &s);
+	expect(&s, "zero", "0");
+	assert_false(noted(IMPORT_ASSUMED, "zero"));
+	read_good("megatron",
+		  GPT "--fp16 --deepspeed --deepspeed_config ds_config.json\n", &s);
+	expect(&s, "zero", "0");
+	assert_true(noted(IMPORT_ASSUMED, "zero"));
+	read_good("megatron", GPT "--bf16\n", &s);
+	expect(&s, "zero", "0");
+}
+
+/* Steps that a script works out when it runs change nothing else of it. */
+static void test_steps_at_run_time(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "STEPS=$(cat steps.txt)\n" GPT "--bf16 --train-iters ${STEPS}\n", &s);
+	expect(&s, "pp", "4");
+	read_refused("megatron", GPT "--bf16 --train-iters many\n",
+		     "--train-iters is 'many'");
+}
+
+/* Experts travel by alltoall in ms-swift, by allgather in Megatron. */
+static void test_dispatchers(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B "
+		  "--expert_model_parallel_size 8 --moe_shared_expert_overlap true\n",
+		  &s);
+	expect(&s, "moe_dispatcher", "alltoall");
+	read_good("megatron",
+		  "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B "
+		  "--moe_token_dispatcher_type allgather\n",
+		  &s);
+	expect(&s, "moe_dispatcher", "allgather");
+}
+
+#define AXOLOTL(lines)                                                      \
+	"base_model: Qwen/Qwen3-8B\nsequence_len: 4096\n"                   \
+	"micro_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n" \
+	"fsdp_version: 2\nfsdp_config:\n  reshard_after_forward: true\n" lines
+
+/* The axes of a mesh are all its GPUs. */
+static void test_meshes(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl", AXOLOTL("dp_shard_size: 16\n"), &s);
+	expect(&s, "gpus", "16");
+	expect(&s, "gbs", "32");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	read_good("axolotl",
+		  AXOLOTL("dp_shard_size: 4\ndp_replicate_size: 2\n"
+			  "tensor_parallel_size: 2\n"),
+		  &s);
+	expect(&s, "gpus", "16");
+	expect(&s, "zero_group", "4");
+	assert_false(noted(IMPORT_ASSUMED, "gpus"));
+	read_good("axolotl", AXOLOTL("dp_shard_size: 1\n"), &s);
+	expect(&s, "gpus", "8");
+	read_good("axolotl", AXOLOTL("dp_shard_size: 99999999999\n"), &s);
+	expect(&s, "gpus", "8");
+}
+
+static void test_experts_on_hosts(void **state)
+{
+#define TUNING                                                 \
+	"model_name_or_path: Qwen/Qwen3-30B-A3B\nstage: sft\n" \
+	"do_train: true\nfinetuning_type: lora\ncutoff_len: 1024\nbf16: true\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory", TUNING "use_kt: false\n", &s);
+	read_refused("llama-factory", TUNING "use_kt: true\n", "use_kt is 'true'");
+#undef TUNING
+}
+
+static void expect_model(const char *path, const char *text, const char *model)
+{
+	char copy[512];
+	struct scenario s;
+	struct error error;
+
+	memset(&report, 0, sizeof report);
+	snprintf(copy, sizeof copy, "%s", text);
+	if (!format_find("mlperf")->in.read(&s, path, copy, strlen(copy), &report,
+					    &error))
+		fail_msg("%s: %s", path, error.text);
+	assert_string_equal(s.model.name, model);
+}
+
+/* The same scripts lie in the folders of several benchmarks. */
+static void test_shared_scripts(void **state)
+{
+#define RUN        "export MINIBS=8\nexport TENSOR_MODEL_PARALLEL=4\nexport DGXNNODES=4\n"
+#define BY(script) "source $(dirname ${BASH_SOURCE[0]})/" script "\n" RUN
+
+	(void)state;
+	expect_model("x/llama31_8b/config_DGXH100_4x8x8.sh",
+		     BY("config_common_405b.sh"), "llama3.1-405b");
+	expect_model("x/llama31_405b/config_DGXH100_4x8x8.sh",
+		     "export MODEL_SIZE=8b\n" RUN, "llama3.1-8b");
+	expect_model("x/llama31_8b/config_DGXH100_4x8x8.sh", BY("config_common.sh"),
+		     "llama3.1-8b");
+	expect_model("x/llama2_70b_lora/config_DGXH100_4x8x8.sh", RUN, "llama2-70b");
+#undef RUN
+#undef BY
+}
+
+/* Lists of words are what they hold; a layout that a function sets is none of equal
+ * parts. */
+static void test_recipe_lists(void **state)
+{
+#define RECIPE(lines)                                                             \
+	"def deepseek_v3_pretrain_64gpu_h100_bf16_config() -> ConfigContainer:\n" \
+	"    cfg = _pretrain_common()\n"                                          \
+	"    cfg.model = AutoBridge.from_hf_pretrained(\"deepseek-ai/"            \
+	"DeepSeek-V3\").to_megatron_provider(load_weights=False)\n"               \
+	"    cfg.model.pipeline_model_parallel_size = 8\n"                        \
+	"    cfg.model.recompute_granularity = \"selective\"\n" lines             \
+	"    cfg.train.global_batch_size = 256\n"                                 \
+	"    cfg.model.seq_length = 4096\n    return cfg\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  RECIPE("    cfg.model.recompute_modules = [\n        \"moe_act\",  "
+			 "# of experts\n        'mla_up_proj',\n    ]\n"),
+		  &s);
+	expect(&s, "recompute_modules", "moe_act+mla_up_proj");
+	expect(&s, "split", "even");
+	expect(&s, "gbs", "256");
+	read_good("megatron",
+		  RECIPE("    set_some_pipeline_model_parallel_layout(cfg.model)\n"
+			 "    cfg.model.recompute_modules = []\n"),
+		  &s);
+	expect(&s, "split", "balanced");
+	assert_true(noted(IMPORT_ASSUMED, "split"));
+	expect(&s, "seq", "4096");
+#undef RECIPE
+}
+
+static void read_recipe(const char *text, struct scenario *out)
+{
+	char path[] = "/tmp/shardscope-XXXXXX";
+	int file = mkstemp(path);
+	struct error error;
+
+	assert_true(file >= 0);
+	assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
+	close(file);
+	memset(&report, 0, sizeof report);
+	if (!format_read(format_find("vllm"), path, out, &report, &error))
+		fail_msg("%s", error.text);
+	unlink(path);
+}
+
+/* Of the commands of a recipe that of its own model; of whole servers beside two pools
+ * the pools, which is said. */
+static void test_recipes_of_several(void **state)
+{
+#define SERVE(model, flags) "  ```bash\n  vllm serve " model " " flags "\n  ```\n"
+	struct scenario s;
+
+	(void)state;
+	read_recipe("model:\n  model_id: \"openai/gpt-oss-120b\"\nguide: |\n" SERVE(
+			    "openai/gpt-oss-20b", "")
+			    SERVE("openai/gpt-oss-120b", "-tp 2"),
+		    &s);
+	assert_string_equal(s.model.name, "gpt-oss-120b");
+	expect(&s, "tp", "2");
+	assert_true(noted(IMPORT_ASSUMED, "commands"));
+	read_recipe("guide: |\n" SERVE("openai/gpt-oss-20b", "")
+			    SERVE("openai/gpt-oss-120b", "-tp 2"),
+		    &s);
+	assert_string_equal(s.model.name, "gpt-oss-20b");
+	read_recipe("# Two pools\n" SERVE("Qwen/Qwen3-8B", "-tp 2") SERVE(
+			    "Qwen/Qwen3-8B", "--kv-transfer-config "
+					     "'{\"kv_role\":\"kv_producer\"}'")
+			    SERVE("Qwen/Qwen3-8B", "--kv-transfer-config "
+						   "'{\"kv_role\":\"kv_consumer\"}'"),
+		    &s);
+	expect(&s, "disaggregated", "on");
+	assert_true(noted(IMPORT_ASSUMED, "commands"));
+#undef SERVE
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_deepspeed_splits),
+		cmocka_unit_test(test_deepspeed_stages),
+		cmocka_unit_test(test_steps_at_run_time),
+		cmocka_unit_test(test_dispatchers),
+		cmocka_unit_test(test_meshes),
+		cmocka_unit_test(test_experts_on_hosts),
+		cmocka_unit_test(test_shared_scripts),
+		cmocka_unit_test(test_recipe_lists),
+		cmocka_unit_test(test_recipes_of_several),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
