@@ -11,6 +11,7 @@
 #include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 static const double KiB64 = 65536, GiB1 = 1073741824;
 
@@ -441,7 +442,7 @@ static void test_no_algorithm_beats_the_bounds(void **state)
 	struct cluster cluster;
 	struct fabric fabric;
 	struct collective cost, more;
-	uint64_t seed = 7;
+	uint64_t draw = seed_or(7);
 
 	(void)state;
 	for (int n = 0; n < 400; n++) {
@@ -449,16 +450,16 @@ static void test_no_algorithm_beats_the_bounds(void **state)
 		struct group group;
 		double bytes, p, least;
 
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		inside = 1 + (int64_t)(seed >> 40) % 16;
-		domains = 1 + (int64_t)(seed >> 50) % 12;
+		draw = draw * 6364136223846793005u + 1442695040888963407u;
+		inside = 1 + (int64_t)(draw >> 40) % 16;
+		domains = 1 + (int64_t)(draw >> 50) % 12;
 		if (inside * domains < 2)
 			continue;
 		group = members(inside * domains, inside);
 		p = (double)group.ranks;
-		bytes = ldexp(1, 8 + (int)((seed >> 33) % 24));
+		bytes = ldexp(1, 8 + (int)((draw >> 33) % 24));
 		plain(&cluster, 1, 400e9, 5, 50e9);
-		cluster.link[LINK_NETWORK].in_network_reduction = seed >> 60 & 1;
+		cluster.link[LINK_NETWORK].in_network_reduction = draw >> 60 & 1;
 		fabric = carrier(&cluster);
 		for (int a = 1; a < ALGORITHM_COUNT; a++)
 			for (int k = AR; k <= COLLECTIVE_BROADCAST; k++) {
@@ -563,13 +564,13 @@ static void check_text(const struct account *a)
 	}
 }
 
-static struct group some_group(uint64_t *seed)
+static struct group some_group(uint64_t *draw)
 {
 	int64_t inside, domains;
 
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	inside = 1 + (int64_t)(*seed >> 40) % 16;
-	domains = 1 + (int64_t)(*seed >> 50) % 12;
+	*draw = *draw * 6364136223846793005u + 1442695040888963407u;
+	inside = 1 + (int64_t)(*draw >> 40) % 16;
+	domains = 1 + (int64_t)(*draw >> 50) % 12;
 	return members(inside * domains, inside);
 }
 
@@ -578,11 +579,11 @@ static void test_texts_are_what_is_computed(void **state)
 	int checked[ALGORITHM_COUNT] = { 0 };
 	struct cluster cluster;
 	struct account account;
-	uint64_t seed = 3;
+	uint64_t draw = seed_or(3);
 
 	(void)state;
 	for (int n = 0; n < 300; n++) {
-		struct group group = some_group(&seed);
+		struct group group = some_group(&draw);
 		struct fabric fabric;
 
 		plain(&cluster, 1, 400e9, 5, 50e9);
@@ -622,17 +623,17 @@ static void test_kept_choices_change_nothing(void **state)
 {
 	static struct collective_choices choices;
 	struct cluster cluster;
-	uint64_t seed = 11;
+	uint64_t draw = seed_or(11);
 
 	(void)state;
 	plain(&cluster, 1, 400e9, 5, 50e9);
 	cluster.accelerator.transports.row[TRANSPORT_RING][PROTOCOL_LL] =
 		(struct protocol){ .start_seconds = 1e-6, .share = 0.4 };
 	for (int n = 0; n < 2000; n++) {
-		struct group group = some_group(&seed);
+		struct group group = some_group(&draw);
 		struct fabric kept = carrier(&cluster), anew = kept;
-		enum collective_kind kind = (enum collective_kind)((seed >> 20) % 6);
-		double bytes = ldexp(1, 8 + (int)((seed >> 33) % 24));
+		enum collective_kind kind = (enum collective_kind)((draw >> 20) % 6);
+		double bytes = ldexp(1, 8 + (int)((draw >> 33) % 24));
 		struct collective a, b;
 
 		kept.choices = &choices;

@@ -8,6 +8,7 @@
 
 #include "engine/schedule/schedule.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 static struct scenario scenario;
 static char why[200];
@@ -299,7 +300,7 @@ static void test_round_trip(void **state)
 	char text[256], again[256];
 
 	(void)state;
-	srand(7);
+	srand((unsigned)seed_or(7));
 	for (int round = 0; round < 400; round++)
 		for (int i = 0; i < knob_count(); i++) {
 			const struct knob *knob = &knob_table[i];
@@ -373,7 +374,7 @@ static void test_neighbours(void **state)
 	int present;
 
 	(void)state;
-	srand(3);
+	srand((unsigned)seed_or(3));
 	for (int round = 0; round < 90; round++)
 		for (int i = 0; i < knob_count(); i++) {
 			const struct knob *knob = &knob_table[i];

@@ -8,6 +8,7 @@
 #include "presets/scenario_file.h"
 #include "tests/numbers/golden.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 static void stay(const char *path, figures_of *figures)
 {
@@ -133,5 +134,6 @@ int main(void)
 		cmocka_unit_test(test_drawn),
 	};
 
+	keep_golden_draws();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 static struct scenario scenario;
 static struct findings findings;
@@ -466,7 +467,7 @@ static void test_random(void **state)
 	int present, checked = 0;
 
 	(void)state;
-	srand(11);
+	srand((unsigned)seed_or(11));
 	for (int round = 0; round < 4000; round++) {
 		struct scenario trial;
 		int errors;

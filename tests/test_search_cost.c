@@ -323,5 +323,6 @@ int main(void)
 		cmocka_unit_test(test_names_of_one_plan_cost_nothing),
 	};
 
+	keep_golden_draws();
 	return cmocka_run_group_tests(tests, begin_writing, end_writing);
 }

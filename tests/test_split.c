@@ -7,6 +7,7 @@
 #include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 static struct scenario scenario;
 static struct split split;
@@ -146,7 +147,7 @@ static double slowest(const double *weights)
 static void test_balanced_is_the_optimum(void **state)
 {
 	(void)state;
-	srand(7);
+	srand((unsigned)seed_or(7));
 	for (int round = 0; round < 400; round++) {
 		double weight[64], weights[5];
 		int layers = 1 + rand() % 60, pp = 1 + rand() % 16;
@@ -173,7 +174,7 @@ static void test_equal_layers_are_cut_like_any(void **state)
 	int16_t counted[65];
 
 	(void)state;
-	srand(11);
+	srand((unsigned)seed_or(11));
 	for (int round = 0; round < 400; round++) {
 		double one[4] = { 0 }, two[5] = { 0 };
 		int layers = 2 + rand() % 60, pp = 1 + rand() % 64;
@@ -237,7 +238,7 @@ static void test_limits(void **state)
 static void test_ends_that_outweigh_all_layers(void **state)
 {
 	(void)state;
-	srand(12);
+	srand((unsigned)seed_or(12));
 	for (int round = 0; round < 3000; round++) {
 		double weights[4] = { 1 }, weight[12];
 		int layers = 1 + rand() % 12, pp = 2 + rand() % 3;
@@ -463,7 +464,7 @@ static void test_balanced_memory_is_the_optimum(void **state)
 	struct split_cost cost = { stage_bytes, &scenario };
 
 	(void)state;
-	srand(8);
+	srand((unsigned)seed_or(8));
 	for (int round = 0; round < 400; round++) {
 		int layers = 1 + rand() % 60, pp = 1 + rand() % 16;
 		double fullest = 0;
@@ -517,7 +518,7 @@ static double best_pairs(const double *weight, int left, int right, int pairs,
 static void test_balanced_for_two_copies(void **state)
 {
 	(void)state;
-	srand(9);
+	srand((unsigned)seed_or(9));
 	for (int round = 0; round < 200; round++) {
 		double weight[16], weights[5], fullest = 0, heaviest = 0;
 		int layers = 4 + rand() % 8, pp = 2 * (1 + rand() % 3), p;

@@ -4,15 +4,17 @@
 #include <math.h>
 
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
-void lean_on_keys(struct stage *s, uint64_t seed, int count)
+void lean_on_keys(struct stage *s, uint64_t draw, int count)
 {
 	static const char keys[] = "hjklhjklhjkl\t\t\n\n=123456789][ rpuUoe/nNS+-.?m\33"
 				   "qswgG0kM";
 
+	draw = seed_or(draw);
 	for (int i = 0; i < count; i++) {
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		unsigned r = (unsigned)(seed >> 33);
+		draw = draw * 6364136223846793005u + 1442695040888963407u;
+		unsigned r = (unsigned)(draw >> 33);
 		bool writes = s->explorer.mode == MODE_PROMPT &&
 			      s->explorer.prompt >= PROMPT_WRITE;
 		char key[2] = { keys[r / 16 % (sizeof keys - 1)], '\0' };

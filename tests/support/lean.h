@@ -6,6 +6,6 @@
 #include "tests/support/stage.h"
 
 /* So many keys; whatever they make of the plan, its numbers stay numbers. */
-void lean_on_keys(struct stage *s, uint64_t seed, int count);
+void lean_on_keys(struct stage *s, uint64_t draw, int count);
 
 #endif
