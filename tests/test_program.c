@@ -368,6 +368,25 @@ static void test_a_read_only_home_is_said_and_harmless(void **state)
 	vt_close(vt);
 }
 
+/* The lock of its session would be the standard error, and complaints stand in it. */
+static void test_a_closed_stream_is_none_of_its_files(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "exec \"$0\" 2>&-", run_program(),
+				     NULL };
+	const struct vt_options options = { .columns = 100, .rows = 30 };
+	struct vt *vt = vt_start(&options, argv);
+	char path[64], target[64] = "";
+
+	(void)state;
+	vt_expect(vt, "MEMORY");
+	snprintf(path, sizeof path, "/proc/%d/fd/2", (int)vt->pid);
+	assert_true(readlink(path, target, sizeof target - 1) > 0);
+	assert_string_equal(target, "/dev/null");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
 static void test_resizes_are_followed(void **state)
 {
 	static const int sizes[][2] = { { 80, 24 }, { 200, 60 }, { 20, 5 },
@@ -632,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_a_lost_connection_loses_nothing),
 		cmocka_unit_test(test_a_damaged_workspace_is_moved_aside),
 		cmocka_unit_test(test_a_read_only_home_is_said_and_harmless),
+		cmocka_unit_test(test_a_closed_stream_is_none_of_its_files),
 		cmocka_unit_test(test_resizes_are_followed),
 		cmocka_unit_test(test_poor_terminals_get_what_they_can_show),
 		cmocka_unit_test(test_it_sleeps_when_there_is_nothing_to_do),

@@ -2,11 +2,13 @@
 #include "tui/environment.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *locale_wish(void)
 {
@@ -30,6 +32,14 @@ static bool wishes_utf8(void)
 static bool has_utf8(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+void environment_take_streams(void)
+{
+	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+		if (fcntl(stream, F_GETFD) < 0 &&
+		    open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return; /* as it was */
 }
 
 void environment_set_locale(void)

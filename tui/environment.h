@@ -1,11 +1,16 @@
 /* environment.h - what the environment says about the screen: locale, characters,
- * colours. Needs no terminal, so `screen` asks it too. */
+ * colours. Needs no terminal, so `screen` asks it too. And the streams that it hands
+ * over. */
 #ifndef TUI_ENVIRONMENT_H
 #define TUI_ENVIRONMENT_H
 
 #include <stdbool.h>
 
 #include "tui/theme.h"
+
+/* A standard stream that is closed stays one that can't be used, but its number is
+ * taken, so that no file of ours gets it and what is said into it. */
+void environment_take_streams(void);
 
 enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	environment_take_streams();
 	environment_set_locale();
 	report_watch_memory();
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
