@@ -1256,6 +1256,36 @@ static void test_text_parts(void **state)
 	assert_string_equal(s.model.approximate, "");
 }
 
+/* vLLM 0.12 refuses other ranks than these, so that a server of none would not start:
+ * the least that has room, else the largest, and a word about it. */
+static void test_ranks_of_adapters_that_the_tool_takes(void **state)
+{
+	static const char *const ranks[][2] = {
+		{ "8", "8\n" },     { "9", "16\n" },    { "300", "320\n" },
+		{ "512", "512\n" }, { "513", "512\n" }, { "4096", "512\n" }
+	};
+	char arguments[256], flag[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+		bool same = atoi(ranks[i][0]) == atoi(ranks[i][1]);
+
+		snprintf(arguments, sizeof arguments,
+			 "export vllm --mode inference --model llama3.1-8b --cluster "
+			 "dgx-h100 --gpus 8 --stack vllm --tp 8 --adapters 4 "
+			 "--adapter_rank %s",
+			 ranks[i][0]);
+		snprintf(flag, sizeof flag, "--max-lora-rank %s", ranks[i][1]);
+		struct ran ran = run(arguments);
+
+		assert_int_equal(ran.status, 0);
+		if (!strstr(ran.out, flag))
+			fail_msg("%s: %s", ranks[i][0], ran.out);
+		assert_int_equal(!strstr(ran.out, "none that the tool has"), same);
+		ran_free(&ran);
+	}
+}
+
 /* Files tell their tool by themselves, on every command. */
 static void test_command_line(void **state)
 {
@@ -1395,6 +1425,7 @@ int main(void)
 		cmocka_unit_test(blocks_are_powers_of_two),
 		cmocka_unit_test(test_checkpoints),
 		cmocka_unit_test(test_text_parts),
+		cmocka_unit_test(test_ranks_of_adapters_that_the_tool_takes),
 		cmocka_unit_test(test_command_line),
 	};
 

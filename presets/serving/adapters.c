@@ -48,17 +48,19 @@ void write_adapters(const struct tool_writer *w, const struct adapter_words *wor
 
 	if (v->adapters <= 0)
 		return;
-	while (ranks && *ranks > 0 && *ranks < v->adapter_rank)
-		ranks++;
-	if (ranks && *ranks > 0)
+	/* the least that has room, else the largest: with another it does not start */
+	for (; ranks && *ranks > 0; ranks++) {
 		rank = *ranks;
+		if (rank >= v->adapter_rank)
+			break;
+	}
 	if (!words->section)
 		write_flag(w, words->on, "");
 	write_count(w, words->count, v->adapters);
 	write_count(w, words->rank, rank);
 	if (words->matrices)
 		write_default(w, words->matrices, matrices(words, &w->scenario->model));
-	if (rank != v->adapter_rank || (ranks && *ranks == 0))
+	if (rank != v->adapter_rank)
 		write_unsaid(w, "adapter_rank", "%lld is none that the tool has",
 			     (long long)v->adapter_rank);
 }
