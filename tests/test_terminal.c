@@ -2,6 +2,7 @@
  * each known trap: the event loop and the terminal with a small client. */
 #include "tests/support/close.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -367,6 +368,44 @@ static void test_a_terminal_that_nobody_reads_keeps_no_signal(void **state)
 	assert_string_equal(line, "saved 2\n");
 }
 
+/* Whether the child catches the signal, and is the program: a shell does not. */
+static bool catches(const struct vt *vt, int signal)
+{
+	char path[64], line[256];
+	unsigned long caught = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)vt->pid);
+	FILE *file = fopen(path, "r");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "SigCgt: %lx", &caught) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return caught >> (signal - 1) & 1;
+}
+
+/* It takes nothing from before the program begins: the first frame waits for it, and
+ * the screen that ncurses opens before that. */
+static void test_a_terminal_that_is_stopped_keeps_no_early_signal(void **state)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	const char *const argv[] = { "sh", "-c", "read line; exec \"$0\" --demo", self,
+				     NULL };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct vt *vt = vt_start(&(struct vt_options){ 0 }, argv);
+
+		vt_type(vt, "\023\n"); /* Ctrl-S */
+		while (!catches(vt, SIGTERM))
+			poll(NULL, 0, 1);
+		kill(vt->pid, signals[i]);
+		vt_expect_exit_unread(vt, 128 + signals[i]);
+		assert_true(vt_line_is_sane(vt));
+		vt_close(vt);
+	}
+}
+
 static void test_resize(void **state)
 {
 	static const int size[][2] = { { 80, 24 },  { 200, 50 }, { 40, 10 }, { 10, 3 },
@@ -661,6 +700,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_queued_keys_are_taken_before_one_frame),
 		cmocka_unit_test(test_a_frame_is_one_write),
 		cmocka_unit_test(test_a_terminal_that_nobody_reads_keeps_no_signal),
+		cmocka_unit_test(test_a_terminal_that_is_stopped_keeps_no_early_signal),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_exported_lines_are_not_believed),
 		cmocka_unit_test(test_mouse_click_wheel_and_switch),

@@ -1,6 +1,7 @@
 /* rescue.c - see rescue.h. */
 #include "tui/rescue.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -29,10 +30,40 @@ void rescue_now(int file)
 		tcsetattr(STDIN_FILENO, TCSANOW, &rescue.line);
 }
 
+/* A terminal that takes nothing does not keep the program. */
+static void rescue_at_once(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
+	rescue_now(STDOUT_FILENO);
+	if (flags >= 0)
+		fcntl(STDOUT_FILENO, F_SETFL, flags);
+}
+
 static void on_crash(int signal)
 {
-	rescue_now(STDOUT_FILENO);
+	rescue_at_once();
 	raise(signal); /* SA_RESETHAND: this one kills */
+}
+
+static void on_early_end(int signal)
+{
+	rescue_at_once();
+	_exit(128 + signal);
+}
+
+void rescue_from_early_ends(void)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action = { .sa_handler = on_early_end }, before;
+
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (sigaction(ends[i], NULL, &before) == 0 &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(ends[i], &action, NULL);
 }
 
 void rescue_begin(void)

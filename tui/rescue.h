@@ -11,10 +11,13 @@
 void rescue_begin(void);
 void rescue_add(const char *bytes);
 void rescue_add_byte(int byte);
+/* Until the caller catches SIGINT, SIGTERM, SIGHUP and SIGQUIT itself each ends the
+ * program at once, whether the terminal takes output or not. */
+void rescue_from_early_ends(void);
 /* Installs the handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. */
 void rescue_arm(void);
 void rescue_disarm(void);
-/* What the handlers would do to the terminal, on this file that does not wait. */
+/* What the handlers do to the terminal, on this file that does not wait. */
 void rescue_now(int file);
 
 #endif

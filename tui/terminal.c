@@ -42,6 +42,28 @@ static bool refuse(struct error *error, const char *what, const char *name)
 	return false;
 }
 
+static int add_to_rescue(int byte)
+{
+	rescue_add_byte(byte);
+	return byte;
+}
+
+static void prepare_rescue(void)
+{
+	static const char *const capability[] = { "rmkx", "sgr0", "op", "cnorm",
+						  "rmcup" };
+
+	/* Where there is a mouse (kmous), these are its switches in ncurses too. */
+	if (tigetstr("kmous") != NULL && tigetstr("kmous") != (const char *)-1)
+		rescue_add("\033[?1006;1000l");
+	for (size_t i = 0; i < sizeof capability / sizeof capability[0]; i++) {
+		const char *string = tigetstr(capability[i]);
+		if (string != NULL && string != (const char *)-1)
+			tputs(string, 1, add_to_rescue);
+	}
+	rescue_add("\r\n");
+}
+
 /* Asked before newterm(), which prints and leaks on a terminal it does not like. */
 static bool is_usable(const char *term, struct error *error)
 {
@@ -53,6 +75,7 @@ static bool is_usable(const char *term, struct error *error)
 			      term);
 	const char *move = tigetstr("cup");
 	bool usable = move != NULL && move != (const char *)-1;
+	prepare_rescue();
 	del_curterm(cur_term);
 	if (!usable)
 		return refuse(error, "this terminal cannot move its cursor: TERM='",
@@ -83,12 +106,14 @@ static bool open_screen(struct error *error)
 			      "");
 	if (term == NULL || term[0] == '\0')
 		return refuse(error, "TERM is not set: try TERM=xterm-256color", "");
+	rescue_begin();
 	if (!is_usable(term, error))
 		return false;
 	/* The terminal knows its size better than an exported LINES. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
-	rescue_begin();
+	/* ncurses would take these, and wait for a terminal that takes nothing */
+	rescue_from_early_ends();
 	catch_stop();
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (terminal.screen == NULL)
@@ -118,29 +143,6 @@ static void catch_signals(void)
 	sigdelset(&terminal.while_waiting, SIGWINCH);
 	/* A write to a closed terminal fails; that is enough. */
 	signal(SIGPIPE, SIG_IGN);
-}
-
-static int add_to_rescue(int byte)
-{
-	rescue_add_byte(byte);
-	return byte;
-}
-
-static void prepare_rescue(void)
-{
-	static const char *const capability[] = { "rmkx", "sgr0", "op", "cnorm",
-						  "rmcup" };
-
-	/* Where there is a mouse (kmous), these are its switches in ncurses too. */
-	if (tigetstr("kmous") != NULL && tigetstr("kmous") != (const char *)-1)
-		rescue_add("\033[?1006;1000l");
-	for (size_t i = 0; i < sizeof capability / sizeof capability[0]; i++) {
-		const char *string = tigetstr(capability[i]);
-		if (string != NULL && string != (const char *)-1)
-			tputs(string, 1, add_to_rescue);
-	}
-	rescue_add("\r\n");
-	rescue_arm();
 }
 
 /* Where there is a mouse, its terminal reads private modes and passes over those that
@@ -239,7 +241,7 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	catch_signals();
 	outlet_open(&terminal.while_waiting, &terminal_caught);
 	painter_begin();
-	prepare_rescue();
+	rescue_arm();
 	begin_paste();
 	try_repetition();
 	terminal_set_mouse(!options->no_mouse);
