@@ -65,7 +65,7 @@ $(patsubst %.c,$(B)/%.o,$(filter-out $(foreach large,$(LARGE_FRAMES),engine/$(la
 $(foreach large,$(LARGE_FRAMES),$(eval $(B)/engine/$(lastword $(subst :, ,$(large))).o: \
   WARN += $$(subst 65536,$(firstword $(subst :, ,$(large))),$$(FRAME))))
 
-PRESETS += $(sort $(wildcard presets/challenges/*.yaml presets/accuracy/*.yaml))
+PRESETS += $(sort $(wildcard presets/challenges/*.yaml presets/accuracy/*.yaml presets/habits/*.yaml))
 
 # Touched when a preset comes or goes, which no date of a file tells.
 $(B)/presets.list: FORCE

@@ -9,6 +9,7 @@
 #include "engine/trust/trust.h"
 #include "presets/ability_file.h"
 #include "presets/fields.h"
+#include "presets/habits_file.h"
 
 static const char *const etp_words[] = { "tp", "one", NULL };
 static const char *const kv_words[] = { "divisor-or-multiple", "tp-divides-kv-heads",
@@ -296,8 +297,12 @@ static bool read_other(const struct document *document, const struct node *node,
 bool stack_read(const struct document *document, const struct node *map,
 		struct scenario *scenario, struct stack_note *note, struct error *error)
 {
+	const struct habits *habits = habits_shipped();
 	struct draft d = { .scenario = *scenario };
 
+	if (!habits)
+		return error_set(error, document->file, 0, "out of memory");
+	d.stack.habits = *habits;
 	/* what it does not say of serving, a generic server does */
 	d.stack.serving = scenario->stack.serving;
 	d.stack.vocab_multiple = 1;

@@ -147,7 +147,7 @@ static void test_attention_runs_at_its_kernels_rate(void **state)
 			op->forward_seconds,
 			roofline_seconds(&rate, op->forward_flops, op->forward_bytes),
 			1e-12);
-		share = graph_backward_rate(&scenario.plan);
+		share = graph_backward_rate(&scenario);
 		assert_true(kernel < ATTENTION_FLASH1 ? share == 1
 						      : share > 0.7 && share < 1);
 		rate.seconds_per_flop /= share;

@@ -417,11 +417,13 @@ static void test_the_slowest_host(void **state)
 {
 	(void)state;
 	mesh = (struct mesh){ .ep = 1 };
-	assert_close(graph_slowest_host(&mesh), 1, 0);
+	assert_close(graph_slowest_host(&scenario, &mesh), 1, 0);
 	mesh.ep = 2;
-	assert_close(graph_slowest_host(&mesh), 1 + 0.2 * sqrt(2 * log(2)), 1e-12);
+	assert_close(graph_slowest_host(&scenario, &mesh), 1 + 0.2 * sqrt(2 * log(2)),
+		     1e-12);
 	mesh.ep = 64;
-	assert_close(graph_slowest_host(&mesh), 1 + 0.2 * sqrt(2 * log(64)), 1e-12);
+	assert_close(graph_slowest_host(&scenario, &mesh), 1 + 0.2 * sqrt(2 * log(64)),
+		     1e-12);
 }
 
 /* What a view keeps of a layer outlives the mesh that it was drawn on. */

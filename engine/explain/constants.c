@@ -35,6 +35,8 @@
 		     "Share of the plateau towards one peer", FORM_PERCENT,         \
 		     OF_PROTOCOL(transport, protocol, peer_share)),
 
+#define HABIT(name, title) REAL("habits." #name, title, FORM_REAL, stack.habits.name),
+
 /* Of one kind of runs (accuracy.h). */
 #define SPREAD(kind, part, side, word, what)                                \
 	REAL("cluster.accuracy." word "." #part "_" #side, what, FORM_REAL, \
@@ -214,8 +216,9 @@ const struct constant explain_constants[] = {
 	     FORM_TRAFFIC, cluster.checkpoint_bytes_per_second),
 	REAL("cluster.restart_seconds", "Time of a restart", FORM_DATE,
 	     cluster.restart_seconds),
-	WHOLE("stack.vocab_multiple", "Multiple that the vocabulary is padded to",
-	      stack.vocab_multiple),
+	HABITS(HABIT) WHOLE("stack.vocab_multiple",
+			    "Multiple that the vocabulary is padded to",
+			    stack.vocab_multiple),
 	REAL("stack.operator_launches", "CPU time of an operator, in launches",
 	     FORM_REAL, stack.operator_launches),
 	REAL("stack.kernel_gap_seconds", "Gap between kernels", FORM_SECONDS,

@@ -94,6 +94,8 @@ static bool take_constant(const struct scenario *scenario, const char *key,
 			? "the model's file in presets/models, which names its source"
 		: strncmp(key, "cluster.", 8) == 0
 			? "the cluster's file in presets/clusters, beside the constant"
+		: strncmp(key, "habits.", 7) == 0
+			? "presets/habits/training.yaml, beside the constant"
 			: "the stack's file in presets/stacks, beside the constant";
 	return true;
 }

@@ -304,6 +304,31 @@ static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 		own(a, out, "q", "turning inputs narrow", "quantised_in_bytes");
 }
 
+static void padding_terms(const struct asked *a, struct explanation *out)
+{
+	if (explain_op(a)->padding_flops <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "2 * rows * e * N * K");
+	explain_from(a, out, "rows", "that pad each expert's", "habits.group_rows");
+	own(a, out, "e", "matrices", "groups");
+	own(a, out, "N", "columns", "columns");
+	own(a, out, "K", "inner", "inner");
+}
+
+static void start_terms(const struct asked *a, struct explanation *out)
+{
+	if (explain_op(a)->start_seconds <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "e * share * t0");
+	own(a, out, "e", "matrices", "groups");
+	explain_from(a, out, "share", "of a lone GEMM's start", "habits.group_start");
+	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
+}
+
 #define DRAWN(name, words, unit, of)                                            \
 	{                                                                       \
 		.row.key = name, .row.title = words, .form = unit, .value = of, \
@@ -348,8 +373,10 @@ const struct explain_node explain_operator[] = {
 	DRAWN("columns", "Columns", FORM_COUNT, columns),
 	DRAWN("inner", "Inner dimension", FORM_COUNT, inner),
 	DRAWN("groups", "Matrices", FORM_COUNT, groups),
-	DRAWN("padding_flops", "Rows that fill tiles", FORM_FLOPS, padding),
-	DRAWN("start_seconds", "Starting its matrices", FORM_SECONDS, starts),
+	NODE("padding_flops", "Rows that fill tiles", FORM_FLOPS, padding,
+	     padding_terms, NULL, "A tile is filled for every expert."),
+	NODE("start_seconds", "Starting its matrices", FORM_SECONDS, starts,
+	     start_terms, NULL, "Several streams share the starts."),
 	DRAWN("until_seconds", "From the counts to the layer's last kernel",
 	      FORM_SECONDS, until),
 	DRAWN("wait_forward", "Waiting for launches", FORM_SECONDS, waited),

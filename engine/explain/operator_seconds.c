@@ -113,14 +113,16 @@ static void add_adapters(const struct asked *a, struct explanation *out, bool ba
 /* A kernel that both computes and reads. */
 static void kernel_terms(const struct asked *a, struct explanation *out, bool backward)
 {
-	double share = graph_backward_rate(&a->scenario->plan);
+	bool slower = graph_backward_rate(a->scenario) < 1;
 
-	if (explain_op(a)->kind == OPERATOR_ATTENTION && backward && share < 1)
-		explain_say(out,
-			    "t0 + sqrt(F / (%g * r) * F / (%g * r) + B / bw * B / bw)",
-			    share, share);
-	else
+	if (explain_op(a)->kind == OPERATOR_ATTENTION && backward && slower) {
+		explain_say(out, "t0 + sqrt(F / (e * r) * F / (e * r) + B / bw * B / "
+				 "bw)");
+		explain_from(a, out, "e", "rate backward over that forward",
+			     "habits.flash_backward");
+	} else {
 		explain_say(out, "t0 + sqrt(F / r * F / r + B / bw * B / bw)");
+	}
 	add_rates(a, out, false);
 	own(a, out, "F", "FLOPs", backward ? "input_grad_flops" : "forward_flops");
 	own(a, out, "r", "FLOPs per second that it reaches", "flops_per_second");
@@ -149,8 +151,11 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 		explain_from(a, out, "o", "launches of an operator",
 			     "stack.operator_launches");
 		explain_from(a, out, "l", "CPU time of one", "launch_seconds");
-		if (a->scenario->plan.compile)
-			explain_say(out, " * 0.5");
+		if (!a->scenario->plan.compile)
+			return;
+		explain_say(out, " * c");
+		explain_from(a, out, "c", "of it, in a compiled layer",
+			     "habits.compiled_launches");
 	} else if (explain_is_collective(a) || (bytes <= 0 && op->forward_flops <= 0)) {
 		explain_say(out, "0");
 	} else if (explain_is_linear(a)) {

@@ -152,7 +152,7 @@ static void small_kernel_terms(const struct asked *a, struct explanation *out)
 
 VALUE(unaligned, explain_step(a)->context.unaligned_efficiency)
 VALUE(launch, explain_step(a)->context.launch_seconds)
-VALUE(slowest_host, graph_slowest_host(&explain_step(a)->mesh))
+VALUE(slowest_host, graph_slowest_host(a->scenario, &explain_step(a)->mesh))
 
 static void slowest_terms(const struct asked *a, struct explanation *out)
 {
@@ -162,13 +162,17 @@ static void slowest_terms(const struct asked *a, struct explanation *out)
 	}
 	explain_formula(out, graph_slowest_text);
 	knob(a, out, "n", "hosts that wait for each other", "ep");
+	knob(a, out, "deviation", "of one host's launches", "habits.host_spread");
 }
 
 static void launch_terms(const struct asked *a, struct explanation *out)
 {
 	bool waits = explain_step(a)->mesh.ep > 1;
 
-	explain_say(out, plan(a)->host_binding ? "l" : "1.5 * l");
+	explain_say(out, plan(a)->host_binding ? "l" : "u * l");
+	if (!plan(a)->host_binding)
+		knob(a, out, "u", "where processes move between cores",
+		     "habits.unbound_host");
 	divide_or_multiply(a, out, " * ", "host_scale");
 	knob(a, out, "l", "of a core of the host", "cluster.launch_seconds");
 	if (!waits)
@@ -229,7 +233,7 @@ const struct explain_node explain_rates[] = {
 	     "The CPU's time; an operator of the framework is several."),
 	NODE("slowest_host", "The slowest host over the mean", FORM_REAL, slowest_host,
 	     slowest_terms, NULL,
-	     "Of n that differ by a fifth, sqrt(2 ln n) deviations above the mean."),
+	     "Of n hosts, sqrt(2 ln n) deviations above the mean."),
 	NODE("join_share", "Messages between stages over those between virtual ones",
 	     FORM_PERCENT, join_share, NULL, EXPLAIN_COUNTED,
 	     "Virtual stages of one stage send none."),

@@ -74,9 +74,11 @@ void graph_attention_rate(const struct graph_context *c, const struct layer_kind
 	core_rate(c, mixing.query_dim, out);
 }
 
-double graph_backward_rate(const struct plan *plan)
+double graph_backward_rate(const struct scenario *scenario)
 {
-	return attention_table[plan->attention_kernel].flash ? 0.82 : 1;
+	return attention_table[scenario->plan.attention_kernel].flash
+		       ? scenario->stack.habits.flash_backward
+		       : 1;
 }
 
 /* In fp8 queries, keys and values are turned there and the output back, backward the
@@ -105,7 +107,7 @@ static void run_kernel(const struct graph_context *c, struct roofline roofline,
 	op->modules = 1u << MODULE_CORE_ATTN;
 	op->forward_seconds =
 		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
-	roofline.seconds_per_flop /= graph_backward_rate(&c->scenario->plan);
+	roofline.seconds_per_flop /= graph_backward_rate(c->scenario);
 	op->input_grad_seconds =
 		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
 }

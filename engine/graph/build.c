@@ -47,21 +47,15 @@ void graph_linear_rate(const struct graph_context *c, double columns, double inn
 }
 
 /* A grouped GEMM starts one GEMM for each expert of the rank, pads its rows to tiles,
- * and adds weight gradients to sums in fp32. Several streams share the starts: 3.3 us
- * each, where a GEMM alone takes 9.3 us at least. Both figures fit SimuMax' table of
- * 108 shapes on B200, 128 to 9832 rows an expert (MooreThreads/SimuMax@4dcaae5,
- * configs/system/b200_bf16_ceperm.json), with a median error of 11 %; from about 2500
- * rows on a grouped GEMM is as fast as a plain one. */
-static const double group_starts = 0.36;
-static const double group_rows = 16;
-
+ * and adds weight gradients to sums in fp32. Several streams share the starts. */
 static void time_groups(const struct graph_context *c, const struct roofline *rate,
 			struct graph_operator *op)
 {
+	const struct habits *habits = &c->scenario->stack.habits;
 	double weights = op->groups * op->columns * op->inner, flops, seconds;
 
-	op->padding_flops = 2 * group_rows * weights;
-	op->start_seconds = op->groups * group_starts * c->gemm.kernel_seconds;
+	op->padding_flops = 2 * habits->group_rows * weights;
+	op->start_seconds = op->groups * habits->group_start * c->gemm.kernel_seconds;
 	op->sum_bytes = 4 * weights;
 	flops = op->forward_flops + op->padding_flops;
 	seconds = roofline_seconds(rate, flops, op->forward_bytes) + op->start_seconds;
@@ -199,10 +193,6 @@ void graph_own_weights(const struct graph_context *c, const struct shape *shape,
  * the root's product 8 and 16, the mean 4, the square 28, the sum of both ways 12, the
  * cast 6. */
 static const double steps_forward = 36, steps_backward = 92;
-/* A layer norm is one kernel there, too, and two backward, which read their input
- * twice: apex's reached 896 and 572 GB/s on A100 where kernels that hold a row in
- * registers reached 1258 and 1163 (NVIDIA/apex#1037). */
-static const double general_forward = 1.404, general_backward = 2.033;
 
 bool graph_norm_by_steps(const struct graph_context *c)
 {
@@ -210,7 +200,8 @@ bool graph_norm_by_steps(const struct graph_context *c)
 }
 
 /* Bytes an element of a norm: forward it reads and writes, backward it reads input and
- * gradient, and writes one. */
+ * gradient, and writes one. A general layer norm is one kernel, too, and two backward,
+ * which read their input twice. */
 static void norm_bytes(const struct graph_context *c, double *forward, double *backward)
 {
 	*forward = 2 * c->width;
@@ -220,8 +211,8 @@ static void norm_bytes(const struct graph_context *c, double *forward, double *b
 		*backward = steps_backward;
 	} else if (c->op_by_op ||
 		   (c->scenario->stack.general_norms && !c->scenario->plan.compile)) {
-		*forward *= general_forward;
-		*backward *= general_backward;
+		*forward *= c->scenario->stack.habits.norm_forward;
+		*backward *= c->scenario->stack.habits.norm_backward;
 	}
 }
 
@@ -331,21 +322,18 @@ static double given(double efficiency)
 	return efficiency > 0 ? efficiency : 1;
 }
 
-/* A process that moves between cores and sockets launches slower: binding gave 10 % of
- * a step that half waited for its hosts (the guide of host.c, section 2.2.3). */
-static const double unbound_share = 1.5;
-/* A compiled layer has half of the operators left. */
-static const double compiled_share = 0.5;
-
-double graph_slowest_host(const struct mesh *mesh)
+double graph_slowest_host(const struct scenario *scenario, const struct mesh *mesh)
 {
-	return mesh->ep > 1 ? graph_slowest_value((double)mesh->ep) : 1;
+	return mesh->ep > 1 ? graph_slowest_value((double)mesh->ep,
+						  scenario->stack.habits.host_spread)
+			    : 1;
 }
 
+/* A process that moves between cores and sockets launches slower. */
 static double launch_seconds(const struct scenario *scenario, const struct mesh *mesh)
 {
-	return scenario->cluster.launch_seconds * graph_slowest_host(mesh) *
-	       (scenario->plan.host_binding ? 1 : unbound_share) *
+	return scenario->cluster.launch_seconds * graph_slowest_host(scenario, mesh) *
+	       (scenario->plan.host_binding ? 1 : scenario->stack.habits.unbound_host) *
 	       given(scenario->cluster.accelerator.calibration.host_scale);
 }
 
@@ -400,6 +388,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
 	collective_fabric(scenario, NULL, &out->fabric);
 	out->launch_seconds = launch_seconds(scenario, mesh);
-	out->operator_launches = scenario->stack.operator_launches *
-				 (plan->compile ? compiled_share : 1);
+	out->operator_launches =
+		scenario->stack.operator_launches *
+		(plan->compile ? scenario->stack.habits.compiled_launches : 1);
 }

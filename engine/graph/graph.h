@@ -160,9 +160,9 @@ FORMULA(graph_narrow_weight,
 _Static_assert(WEIGHTS_FP8 == 1 && WEIGHTS_FP4 == 3 && PRECISION_MXFP8 == 4,
 	       "the numbers of these words in graph_narrow_weight");
 
-/* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all
- * wait for the slowest: of n that is sqrt(2 ln n) deviations above the mean. */
-FORMULA(graph_slowest, (double n), 1 + 0.2 * sqrt(2 * ln(n)));
+/* Hosts differ from one launch to the next, and the ranks of an all-to-all wait for the
+ * slowest: of n that is sqrt(2 ln n) deviations above the mean. */
+FORMULA(graph_slowest, (double n, double deviation), 1 + deviation * sqrt(2 * ln(n)));
 
 struct graph {
 	int count;
@@ -222,13 +222,13 @@ void graph_mtp(const struct graph_context *context, struct graph *out);
 void graph_linear_rate(const struct graph_context *context, double columns,
 		       double inner, struct roofline *out);
 /* The slowest of the hosts that an all-to-all waits for, over their mean. */
-double graph_slowest_host(const struct mesh *mesh);
+double graph_slowest_host(const struct scenario *scenario, const struct mesh *mesh);
 /* At what rates the attention of a kind runs. */
 void graph_attention_rate(const struct graph_context *context,
 			  const struct layer_kind *kind, struct roofline *out);
 /* Share of its forward's rate that the backward of an attention kernel reaches: less in
- * flash kernels, by a prototype's runs; no published table was found. */
-double graph_backward_rate(const struct plan *plan);
+ * flash kernels. */
+double graph_backward_rate(const struct scenario *scenario);
 const char *operator_label(enum operator_kind kind);
 
 #endif

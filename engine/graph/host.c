@@ -3,21 +3,17 @@
 #include "engine/graph/build.h"
 #include "engine/model/mixer.h"
 
-/* A short kernel of PyTorch: its output's memory and its launch. */
-static const double small_launches = 2;
-/* What a grouped layer adds for each expert to one operator: splits, views, entries of
- * its lists of tensors. Transformer Engine's is no faster than a loop over the experts
- * (NVIDIA/TransformerEngine#2939: 0.97 ms for two of four experts, profiled). */
-static const double expert_share = 0.3;
-/* The backward is driven from C++ (autograd): 1.3 times a forward for twice the kernels
- * (prototype: CPU floor). */
-static const double backward_share = 1.3;
 /* Kernels of a router with its preprocessing, forward: op by op; fused, around the
  * collectives of its loss; and of them the preprocessing, which fused dispatchers do in
  * one kernel (Megatron-LM@1d9edcf, DeepSeek-V3 GB200 optimisation guide, 2.1.4 and
  * 2.2.1: 72, 31, 17). No gradient passes the preprocessing. */
 static const double router_kernels = 72, fused_router_kernels = 31;
 static const double preprocess_kernels = 14;
+
+static const struct habits *habits_of(const struct graph_context *c)
+{
+	return &c->scenario->stack.habits;
+}
 
 /* Of one quantised tensor, scales per tensor or row: data in two layouts, a maximum, a
  * scale, a cast; with those of the step before neither maximum nor scale. Scales per 32
@@ -57,7 +53,8 @@ static double quantise_launches(const struct graph_context *c,
 	if (op->quantise_bytes <= 0)
 		return 0;
 	each = tensor_launches(&c->scenario->plan) + maximum_launches(c, op, backward);
-	return op->groups * each + (backward ? op->draws * small_launches : 0);
+	return op->groups * each +
+	       (backward ? op->draws * habits_of(c)->small_launches : 0);
 }
 
 /* Operators of the framework in a forward. */
@@ -73,8 +70,9 @@ static double operators_of(const struct graph_context *c,
 										 : 5;
 	case OPERATOR_SCAN: return 3; /* inside chunks, between them, outputs */
 	case OPERATOR_GROUPED_GEMM:
-		return c->scenario->plan.grouped_gemm ? 1 + expert_share * op->groups
-						      : op->groups;
+		return c->scenario->plan.grouped_gemm
+			       ? 1 + habits_of(c)->expert_launches * op->groups
+			       : op->groups;
 	case OPERATOR_WAIT: return 0;
 	default: return 1;
 	}
@@ -132,16 +130,18 @@ static void count_router(const struct graph_context *c, struct graph_operator *o
 		backward = 0;
 		forward = is_captured(c, SCOPE_MOE_PREPROCESS) ? 0 : preprocess;
 	}
-	op->host_forward = forward * small_launches;
-	op->host_backward = backward * backward_share * small_launches;
+	op->host_forward = forward * habits_of(c)->small_launches;
+	op->host_backward = backward * habits_of(c)->backward_launches *
+			    habits_of(c)->small_launches;
 }
 
 /* Its adapters' two modules, their scaling and their sum. */
 static double adapter_launches(const struct graph_context *c,
 			       const struct graph_operator *op)
 {
-	return op->adapter_bytes > 0 ? 2 * c->operator_launches + 2 * small_launches
-				     : 0;
+	return op->adapter_bytes > 0
+		       ? 2 * c->operator_launches + 2 * habits_of(c)->small_launches
+		       : 0;
 }
 
 static void count_launches(const struct graph_context *c, struct graph_operator *op)
@@ -149,7 +149,7 @@ static void count_launches(const struct graph_context *c, struct graph_operator 
 	double operators =
 		operators_of(c, op) * c->operator_launches + adapter_launches(c, op);
 	double matrices = op->groups > 1 ? op->groups : 0;
-	double forward = 1, backward = backward_share;
+	double forward = 1, backward = habits_of(c)->backward_launches;
 
 	if (op->kind == OPERATOR_COLLECTIVE) {
 		forward = op->forward_calls;

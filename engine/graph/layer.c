@@ -41,11 +41,19 @@ static void add_linear(const struct graph_context *c, const struct shape *shape,
 		op->makes = 1u << (shape->saved > 0 ? TENSOR_MLP_IN : TENSOR_MLP_OUT);
 }
 
+static double op_by_op_traffic(const struct graph_context *c, const struct shape *shape)
+{
+	const struct habits *habits = &c->scenario->stack.habits;
+
+	return shape->kind == SHAPE_ACTIVATION ? habits->unfused_gate
+					       : habits->unfused_rotary;
+}
+
 static void add_elementwise(const struct graph_context *c, const struct shape *shape,
 			    struct graph *graph)
 {
 	bool norm = shape->kind == SHAPE_INNER_NORM;
-	double times = shape->unfused > 0 && c->op_by_op ? shape->unfused : 1;
+	double times = shape->unfused && c->op_by_op ? op_by_op_traffic(c, shape) : 1;
 	struct graph_operator *op = graph_memory(
 		c, graph, norm ? OPERATOR_NORM : OPERATOR_ELEMENTWISE, shape->name,
 		shape->rows, shape->columns, shape->forward * c->width * times,

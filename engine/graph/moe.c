@@ -81,28 +81,24 @@ static double sent_copies(const struct graph_context *c, const struct routing *r
 		       : r->top_k;
 }
 
-/* DeepEP's combine on NVLink falls to two fifths of its dispatch beyond 16 ranks (36
- * ranks of GB200: 400 and 190 GB/s, DeepSeek-V3 GB200 optimisation guide, 2.2.1; 24 of
- * them 450 and 164, deepseek-ai/DeepEP@94a9f8f, docs/README_Hybrid-EP.md). */
-static const double wide_combine = 2.4;
-static const int64_t wide_ranks = 16;
-
-/* Of so many bytes of a rank, where the way there takes `there`. What goes round inside
+/* Of so many bytes of a rank, where the way there takes `there`. DeepEP's combine on
+ * NVLink falls behind its dispatch in a domain of many ranks. What goes round inside
  * a domain goes beside what crosses its border, and is as slow as in a group that ends
  * there. */
 static double combine_seconds(const struct graph_context *c, double bytes, double there)
 {
+	const struct habits *habits = &c->scenario->stack.habits;
 	const struct group *ep = &c->mesh->ep_group;
 	struct group inside = *ep;
 	struct collective cost;
 
 	if (c->scenario->plan.moe_dispatcher != DISPATCH_DEEPEP ||
-	    ep->per_domain <= wide_ranks)
+	    (double)ep->per_domain <= habits->wide_ranks)
 		return there;
 	inside.ranks = ep->per_domain;
 	inside.link = LINK_DOMAIN;
 	collective_dispatch(&c->fabric, &inside, EXCHANGE_ONCE, bytes, 0, &cost);
-	return larger(there, wide_combine * cost.seconds);
+	return larger(there, habits->wide_combine * cost.seconds);
 }
 
 static void draw_exchange(const struct graph_context *c, struct graph *graph,

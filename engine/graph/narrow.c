@@ -30,16 +30,18 @@ static double quantise_alone_bytes(const struct plan *plan)
 
 /* Traffic per input element of an fp8 GEMM. Where the kernel before it writes fp8 and a
  * transposed copy in place of bf16 nothing is added, a kernel of its own reads two
- * bytes and writes two: fits of TE's recipes meet 1 to 2 bytes. */
-static double quantise_bytes(const struct plan *plan)
+ * bytes and writes two: the habit lies between. */
+static double quantise_bytes(const struct scenario *scenario)
 {
+	const struct plan *plan = &scenario->plan;
+
 	if (precision_table[plan->precision].wide)
 		return 0;
 	if (plan->precision == PRECISION_NVFP4)
 		return quantise_alone_bytes(plan) - (plan->fp4_rotation ? 0 : 2);
 	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_ROWWISE)
 		return quantise_alone_bytes(plan);
-	return 1.5;
+	return scenario->stack.habits.quantise_bytes;
 }
 
 double graph_weight_traffic(const struct plan *plan)
@@ -124,7 +126,7 @@ void graph_set_formats(struct graph_context *out)
 
 	out->input_width = input_width(out->scenario, out->width);
 	out->operand_width = operand_width(precision, out->width);
-	out->quantise_bytes = quantise_bytes(plan);
+	out->quantise_bytes = quantise_bytes(out->scenario);
 	out->quantise_alone_bytes = quantise_alone_bytes(plan);
 	out->quantise_gradient_bytes = precision == PRECISION_NVFP4
 					       ? out->quantise_alone_bytes

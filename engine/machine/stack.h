@@ -12,6 +12,7 @@
 
 #include "engine/base/limits.h"
 #include "engine/machine/ability.h"
+#include "engine/machine/habits.h"
 #include "engine/machine/serving.h"
 
 enum etp_rule { ETP_IS_TP, ETP_IS_ONE, ETP_RULE_COUNT };
@@ -63,6 +64,7 @@ struct stack {
 	bool general_norms;    /* kernels of its norms read their rows more than once */
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
+	struct habits habits;      /* which all stacks have alike */
 	/* memory */
 	double context_bytes;                      /* CUDA context, libraries */
 	double communicator_bytes;                 /* per communicator group in use */

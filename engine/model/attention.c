@@ -82,7 +82,7 @@ static void project(const struct model *model, const struct attention *a,
 		shape_norm(out, "query and key norm", share->rows, positioned, 2)
 			->weights = (a->borrowed_kv ? 1 : 2) * m->query_dim;
 	if (model->position == POSITION_ROPE)
-		shape_rotary(out, share->rows, positioned)->unfused = 3;
+		shape_rotary(out, share->rows, positioned)->unfused = true;
 }
 
 /* Keys and values of whole windows of tokens, beside those of the last ones, with a

@@ -94,7 +94,7 @@ static void add_mlp(const struct model *m, const struct share *share, double ffn
 	shape = shape_add(out, SHAPE_ACTIVATION, "activation", share->rows, f);
 	shape->forward = up + 1;
 	shape->backward = 2 * up + 1;
-	shape->unfused = m->gated_mlp ? 1.7 : 0; /* the other is one kernel anyway */
+	shape->unfused = m->gated_mlp; /* the other is one kernel anyway */
 	shape->saved = f;
 	shape = shape_linear(out, "down", share->rows, h, f);
 	shape->weights = bias ? h : 0;

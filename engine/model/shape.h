@@ -56,7 +56,7 @@ struct shape {
 	double kept, saved; /* elements of a row from forward to backward, whatever
 			       is recomputed, and unless its part is */
 	double forward, backward; /* elements moved for each of rows x columns */
-	double unfused;           /* times as many op by op; 0 = no more */
+	bool unfused;             /* more of them where kernels run op by op */
 };
 
 /* What a state space works on and keeps of a request, on one rank. */

@@ -145,9 +145,11 @@ static int any_constant(int count)
 	int best = 0;
 
 	for (int i = 0; i < count; i++) {
-		uint64_t hash = draw_hash(explain_constants[i].key, salt);
+		const char *key = explain_constants[i].key;
+		uint64_t hash = draw_hash(key, salt);
 
-		if (hash < most)
+		/* these every file states: tests/test_habits.c turns them */
+		if (hash < most || strncmp(key, "habits.", 7) == 0)
 			continue;
 		most = hash;
 		best = i;

@@ -81,8 +81,32 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 	s->cluster.scale = 1;
 }
 
+/* As presets/habits has them. */
+void case_habits(struct stack *stack)
+{
+	stack->habits = (struct habits){
+		.flash_backward = 0.82,
+		.unfused_rotary = 3,
+		.unfused_gate = 1.7,
+		.norm_forward = 1.404,
+		.norm_backward = 2.033,
+		.group_start = 0.36,
+		.group_rows = 16,
+		.quantise_bytes = 1.5,
+		.wide_ranks = 16,
+		.wide_combine = 2.4,
+		.small_launches = 2,
+		.expert_launches = 0.3,
+		.backward_launches = 1.3,
+		.compiled_launches = 0.5,
+		.unbound_host = 1.5,
+		.host_spread = 0.2,
+	};
+}
+
 static void set_software(struct scenario *s)
 {
+	case_habits(&s->stack);
 	strcpy(s->stack.name, "megatron-core");
 	s->stack.rules = case_rules();
 	s->stack.etp_rule = ETP_IS_TP;

@@ -15,6 +15,8 @@ void case_hybrid(struct scenario *out); /* attention and Mamba-2, 8 GPUs, TP 2 *
 /* All of Megatron's rules. */
 uint64_t case_rules(void);
 /* Set a knob by key as a person would; fails the test if it is refused. */
+/* The habits that presets/habits states, for a stack made by hand. */
+void case_habits(struct stack *stack);
 void case_set(struct scenario *scenario, const char *key, const char *value);
 
 #endif

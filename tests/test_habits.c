@@ -1,0 +1,112 @@
+/* test_habits.c - presets/habits: every constant is stated, moves the step of some
+ * plan, and is where an explanation of it ends. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/explain/explain.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
+#include "presets/habits_file.h"
+#include "tests/support/any.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+#define ROW(name, title) { #name, offsetof(struct habits, name) },
+static const struct {
+	const char *name;
+	size_t offset;
+} rows[] = { HABITS(ROW) };
+#undef ROW
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static struct estimate before, after;
+
+static double *value_of(struct habits *habits, int i)
+{
+	return (double *)(void *)((char *)habits + rows[i].offset);
+}
+
+/* Engine tests that read no file have the shipped ones. */
+static void test_cases_have_the_shipped_ones(void **state)
+{
+	struct habits shipped = *habits_shipped();
+	struct stack stack;
+
+	(void)state;
+	case_habits(&stack);
+	for (int i = 0; i < ROWS; i++) {
+		assert_true(*value_of(&shipped, i) > 0);
+		assert_close(*value_of(&stack.habits, i), *value_of(&shipped, i), 0);
+	}
+}
+
+static void put_experts_wide(struct scenario *s)
+{
+	case_set(s, "moe_dispatcher", "deepep");
+	s->cluster.link[LINK_DOMAIN].span = 64;
+	s->plan.ep = 32;
+}
+
+/* Whether a constant of two and a half times as much changes the step. */
+static bool moves(const struct scenario *s, int i)
+{
+	struct scenario changed = *s;
+
+	*value_of(&changed.stack.habits, i) *= 2.5;
+	train_estimate(&changed, &after);
+	return after.step_seconds != before.step_seconds;
+}
+
+static void test_each_moves_a_step(void **state)
+{
+	bool seen[ROWS] = { false };
+	struct scenario s;
+
+	(void)state;
+	seed = 91;
+	for (int left = 20000; left > 0; left--) {
+		any_scenario(&s);
+		if (s.model.moe.experts > 0 && next(2) == 0)
+			put_experts_wide(&s);
+		if (scenario_check(&s, NULL) > 0)
+			continue;
+		train_estimate(&s, &before);
+		for (int i = 0; i < ROWS; i++)
+			seen[i] = seen[i] || moves(&s, i);
+	}
+	for (int i = 0; i < ROWS; i++)
+		if (!seen[i])
+			fail_msg("%s moves no step", rows[i].name);
+}
+
+static void test_explanations_end_there(void **state)
+{
+	static struct explanation told;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	train_estimate(&s, &before);
+	for (int i = 0; i < ROWS; i++) {
+		char key[64];
+
+		snprintf(key, sizeof key, "habits.%s", rows[i].name);
+		assert_true(explain(&s, &before, key, &told));
+		assert_close(told.value, *value_of(&s.stack.habits, i), 0);
+		assert_non_null(strstr(told.source, "presets/habits"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases_have_the_shipped_ones),
+		cmocka_unit_test(test_each_moves_a_step),
+		cmocka_unit_test(test_explanations_end_there),
+	};
+
+	return cmocka_run_group_tests(tests, any_load, any_unload);
+}
