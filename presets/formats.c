@@ -73,6 +73,7 @@ static const struct {
 	{ "benchmarks.benchmark_runner", "maxtext" },
 	{ "MaxText/train", "maxtext" },
 	{ "maxtext.trainers.pre_train", "maxtext" },
+	{ "maxtext.trainers.post_train.sft", "maxtext" },
 	{ "maxtext/trainers/pre_train", "maxtext" },
 	{ "\nexport DGXNNODES=", "mlperf" },
 	{ "\nexport MINIBS=", "mlperf" },

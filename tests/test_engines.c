@@ -244,6 +244,131 @@ static void test_recipes_of_several(void **state)
 #undef SERVE
 }
 
+/* A job that is handed on starts the training by a text of its own. */
+static void test_jobs_of_jobs(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "ARGS=(--num-layers 8 --hidden-size 1024 --num-attention-heads 16 "
+		  "--micro-batch-size 2 --seq-length 512 --bf16)\n"
+		  "CMD=\"\ncd /x;\npython pretrain_gpt.py ${ARGS[@]}\"\n"
+		  "sbatch <<EOF\n#!/bin/bash\n#SBATCH --nodes=2\n"
+		  "srun --mpi=pmix -l bash -x -c \"${CMD}\" | tee log\nEOF\n",
+		  &s);
+	assert_int_equal(s.model.layers, 8);
+	expect(&s, "mbs", "2");
+	assert_false(noted(IMPORT_ASSUMED, "elsewhere"));
+}
+
+/* Rotary positions of every kind have no table; those of images say what is left out,
+ * and stand in the decoder's sequence. */
+static void test_positions(void **state)
+{
+#define SHAPE                                                        \
+	"torchrun pretrain.py --num-layers 8 --hidden-size 1024 "    \
+	"--num-attention-heads 16 --max-position-embeddings 131072 " \
+	"--seq-length 576 --vocab-size 8192 --position-embedding-type "
+	static const char *const rotary[] = { "rope", "yarn", "mrope" };
+	struct scenario s;
+	char text[512];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		snprintf(text, sizeof text, SHAPE "%s\n", rotary[i]);
+		read_good("megatron", text, &s);
+		assert_int_equal(s.model.position, POSITION_ROPE);
+		assert_string_equal(s.model.approximate, "");
+	}
+	read_good("megatron", SHAPE "learned_absolute\n", &s);
+	assert_int_equal(s.model.position, POSITION_LEARNED);
+	read_good("megatron", SHAPE "mrope --mrope-section 16 24 24\n", &s);
+	assert_non_null(strstr(s.model.approximate, "vision part"));
+	read_good("megatron",
+		  SHAPE "rope --img-h 336 --img-w 336 --dataloader-seq-length 1232\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "vision part"));
+	expect(&s, "seq", "1808");
+#undef SHAPE
+}
+
+/* What all recipes of Megatron-Bridge set; a command overrules it. */
+static void test_commands_of_recipes(void **state)
+{
+#define RUN "run_recipe.py --recipe qwen3_30b_a3b_pretrain_config --mode pretrain "
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "torchrun --nproc_per_node 8 " RUN
+		  "model.tensor_model_parallel_size=8 "
+		  "model.expert_model_parallel_size=8\n",
+		  &s);
+	expect(&s, "zero", "1");
+	expect(&s, "etp", "1");
+	assert_true(noted(IMPORT_ASSUMED, "etp"));
+	read_good("megatron",
+		  "torchrun --nproc_per_node 8 " RUN
+		  "model.tensor_model_parallel_size=2 "
+		  "model.expert_tensor_parallel_size=2\n",
+		  &s);
+	expect(&s, "etp", "2");
+	assert_false(noted(IMPORT_ASSUMED, "etp"));
+#undef RUN
+}
+
+static void test_reference_models(void **state)
+{
+	(void)state;
+	read_refused("llama-factory",
+		     "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\ndo_train: "
+		     "true\nfinetuning_type: full\nuse_asft_loss: true\n",
+		     "a reference model");
+}
+
+/* A trainer's module takes base.yml where it is given none. */
+static void test_modules_alone(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext",
+		  "python3 -m maxtext.inference.vllm_decode model_name=llama2-7b\n"
+		  "python3 -m maxtext.trainers.post_train.sft.train_sft "
+		  "base_output_directory=gs://x/train model_name=qwen3-8b "
+		  "per_device_batch_size=2 max_target_length=1024\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "mbs", "2");
+	expect(&s, "seq", "1024");
+	read_refused("maxtext",
+		     "python3 -m maxtext.inference.decode model_name=llama2-7b\n",
+		     "no command of MaxText's");
+}
+
+/* A recipe's path may be a name of its cluster's own. */
+static void test_names_of_clusters(void **state)
+{
+#define WORKER                                                               \
+	"resources:\n  gpu_type: b200\n  gpus_per_node: 8\n  agg_nodes: 1\n" \
+	"  agg_workers: 1\nbackend:\n  type: vllm\n  vllm_config:\n"         \
+	"    aggregated:\n      tensor-parallel-size: 8\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "name: x\nmodel:\n  path: q35-on-disk\n  precision: fp8\nidentity:\n"
+		  "  model:\n    repo: Qwen/Qwen3-235B-A22B-FP8\n" WORKER,
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-235b-a22b");
+	expect(&s, "tp", "8");
+	read_refused("vllm",
+		     "name: x\nmodel:\n  path: q35-on-disk\n  precision: fp8\n" WORKER,
+		     "no model 'q35-on-disk'");
+#undef WORKER
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +381,12 @@ int main(void)
 		cmocka_unit_test(test_shared_scripts),
 		cmocka_unit_test(test_recipe_lists),
 		cmocka_unit_test(test_recipes_of_several),
+		cmocka_unit_test(test_jobs_of_jobs),
+		cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_commands_of_recipes),
+		cmocka_unit_test(test_reference_models),
+		cmocka_unit_test(test_modules_alone),
+		cmocka_unit_test(test_names_of_clusters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,10 @@ static bool check_task(const struct mapped *m)
 		return refuse(m, "use_badam",
 			      "it trains a block of layers at a time, which is not "
 			      "modelled");
+	if (mapped_true(m, "use_asft_loss"))
+		return refuse(m, "use_asft_loss",
+			      "a reference model takes part in its loss, which is not "
+			      "modelled");
 	if (mapped_true(m, "use_kt"))
 		return refuse(m, "use_kt",
 			      "its experts stay on the CPU (KTransformers), which is "

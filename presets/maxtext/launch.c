@@ -14,6 +14,7 @@ struct launch {
 	struct pairs *pairs;
 	struct error *error;
 	bool seen, broken;
+	bool trainer; /* the word before was a trainer's module */
 };
 
 /* A line that runs Python on MaxText; the comments of its YAML show such lines, too. */
@@ -81,6 +82,15 @@ static bool add_setting(struct launch *l, const char *word,
 	return value[0] == '\0' || set(l, key, value, from->line);
 }
 
+/* "maxtext.trainers.post_train.sft.train_sft": a trainer, which has base.yml where no
+ * YAML is named behind it. */
+static bool is_trainer(const char *word)
+{
+	return (strncmp(word, "maxtext.trainers.", 17) == 0 ||
+		strncmp(word, "MaxText.", 8) == 0) &&
+	       strstr(word, ".train") && !strchr(word, '=');
+}
+
 /* What is asked of the cluster stands before the program, all behind its YAML is
  * settings. */
 static bool add_word(struct launch *l, const char *word, const struct shell_word *from,
@@ -93,7 +103,13 @@ static bool add_word(struct launch *l, const char *word, const struct shell_word
 		return set(l, "device", word + 11, from->line);
 	if (strncmp(word, "--num-slices=", 13) == 0)
 		return set(l, "slices", word + 13, from->line);
+	if (*program && !*config && l->trainer && strchr(word, '=')) {
+		*config = l->seen = true;
+		if (!set(l, "config", "base.yml", from->line))
+			return false;
+	}
 	*program = *program || strstr(word, "train");
+	l->trainer = is_trainer(word);
 	if (*config)
 		return add_setting(l, word, from);
 	if (!*program || !ends_in(word, ".yml"))

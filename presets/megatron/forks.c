@@ -29,6 +29,9 @@ static const struct renamed {
 	  "group-query-attention" },
 	{ "position-embedding-type", "rotary", "position-embedding-type", "rope",
 	  NULL },
+	/* Megatron's own, which have no table of positions either */
+	{ "position-embedding-type", "yarn", "position-embedding-type", "rope", NULL },
+	{ "position-embedding-type", "mrope", "position-embedding-type", "rope", NULL },
 	/* bigscience-workshop/Megatron-DeepSpeed, as --embed-layernorm */
 	{ "position-embedding-type", "alibi", "position-embedding-type", "none", NULL },
 	{ "pad-vocab-size-to", NULL, "padded-vocab-size", NULL, NULL },
@@ -275,6 +278,8 @@ const char *megatron_doubt(const struct arguments *arguments)
 		{ "language-model-type", NULL, "the vision part is left out" },
 		{ "model-provider", "llava_vlm", "the vision part is left out" },
 		{ "image-token-id", NULL, "the vision part is left out" },
+		{ "img-h", NULL, "the vision part is left out" },
+		{ "mrope-section", NULL, "the vision part is left out" },
 		{ "kd", NULL, "distillation: the teacher's forward pass is left out" },
 		{ "mlp-type", "residual",
 		  "a dense MLP beside the experts is counted as a shared one" },

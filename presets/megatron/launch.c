@@ -13,13 +13,15 @@ struct launch {
 	struct shell_word *word;
 	int count, flags;
 	bool full;
-	int line;                  /* of the word that is looked into; 0 = none */
+	int depth;                 /* of words within words that are looked into */
+	int line;                  /* of the outermost of them; 0 = none */
 	int looked;                /* words that were */
 	const char *loop;          /* around the launch, NULL */
 	const struct shell *shell; /* of the script itself */
 };
 
-enum { MAX_LOOKED = 64 };
+/* A script that is handed on may itself hand on a command. */
+enum { MAX_LOOKED = 64, MAX_DEPTH = 2 };
 
 static int count_flags(const struct shell_word *words, int count)
 {
@@ -46,10 +48,12 @@ static bool look_inside(struct launch *launch, const struct shell_word *words,
 		if (!strstr(words[i].text, " --") && !strstr(words[i].text, " model."))
 			continue;
 		launch->looked++;
-		launch->line = words[i].line;
+		if (launch->depth++ == 0)
+			launch->line = words[i].line;
 		good = shell_read(launch->arguments, words[i].text,
 				  strlen(words[i].text), &visitor, NULL);
-		launch->line = 0;
+		if (--launch->depth == 0)
+			launch->line = 0;
 	}
 	return good;
 }
@@ -60,7 +64,7 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	int flags = count_flags(words, count);
 	struct shell_word *copy;
 
-	if (launch->line == 0 && !look_inside(launch, words, count))
+	if (launch->depth < MAX_DEPTH && !look_inside(launch, words, count))
 		launch->full = true;
 	if (count > 1 && strstr(words[1].text, "/Ascend/ascend-toolkit/"))
 		launch->arguments->machine = "ascend";
@@ -91,7 +95,7 @@ static bool see_document(void *context, const char *head, const char *text, int 
 	bool printed = strncmp(head + strspn(head, " \t"), "cat", 3) == 0 &&
 		       !strchr(head, '>') && !strchr(head, '|');
 
-	if (launch->line == 0 && !printed && !look_inside(launch, &word, 1))
+	if (launch->depth == 0 && !printed && !look_inside(launch, &word, 1))
 		launch->full = true;
 	return !launch->full;
 }

@@ -239,8 +239,30 @@ static bool read_vocab_multiple(const struct arguments *arguments, struct scenar
 	return true;
 }
 
-/* A recipe sets more than a command does. Of that only the precision is the same in
- * all of them. */
+/* What all recipes of Megatron-Bridge have but for the precision: states that are
+ * shared out (recipes/common.py), and experts that are not split, though Megatron would
+ * by TP. NeMo's have the first alone. */
+static bool take_recipes_rest(const struct arguments *arguments,
+			      const struct argument *recipe, struct scenario *out,
+			      struct import_report *report)
+{
+	char why[256];
+
+	if (out->plan.zero == 0 && !megatron_is_deepspeed(arguments)) {
+		import_note(report, IMPORT_ASSUMED, "zero", "1, as in the recipes");
+		if (!knob_parse(out, knob_find("zero"), "1", why, sizeof why))
+			return false;
+	}
+	if (strcmp(recipe->name, "nemo-recipe") == 0 || out->model.moe.experts == 0 ||
+	    out->plan.etp == 1 ||
+	    arguments_find(arguments, "expert-tensor-parallel-size"))
+		return true;
+	import_note(report, IMPORT_ASSUMED, "etp", "1, as in the recipes");
+	return knob_parse(out, knob_find("etp"), "1", why, sizeof why);
+}
+
+/* A recipe sets more than a command does. Of that only these are the same in all of
+ * them. */
 static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 			struct import_report *report)
 {
@@ -265,6 +287,8 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	else
 		import_note(report, IMPORT_ASSUMED, "elsewhere",
 			    "Megatron's defaults for what another file adds to this");
+	if (recipe && !take_recipes_rest(arguments, recipe, out, report))
+		return false;
 	if (out->plan.precision != PRECISION_FP32)
 		return true;
 	import_note(report, IMPORT_ASSUMED, "precision", "bf16, as in the recipes");

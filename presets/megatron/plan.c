@@ -69,6 +69,7 @@ static const char *const plan_flags[] = {
 	"world-size",
 	"encoder-seq-length",
 	"decoder-seq-length",
+	"dataloader-seq-length",
 	"nnodes",
 	"nproc-per-node",
 	NULL,
@@ -90,6 +91,20 @@ const struct fp4_variable megatron_fp4_variables[3] = {
 	  "fp4_squares" },
 };
 
+/* pretrain_vlm.py: --seq-length is of the image, whose places stand beside the text's
+ * in a sequence of the decoder. */
+static bool read_text_and_image(struct flag_reader *r)
+{
+	int64_t text = 0, image = 0;
+
+	if (!flag_is_set(r, "img-h") || !flag_is_set(r, "dataloader-seq-length"))
+		return true;
+	return flag_number(r, "dataloader-seq-length", &text) &&
+	       flag_number(r, "seq-length", &image) &&
+	       flag_set_count(r, "seq", text + image,
+			      flag_find(r, "dataloader-seq-length"));
+}
+
 static bool read_batch(struct flag_reader *r)
 {
 	const struct argument *seq = flag_find(r, "encoder-seq-length");
@@ -102,6 +117,8 @@ static bool read_batch(struct flag_reader *r)
 			: NULL;
 
 	if (text && !flag_set(r, "seq", text->value, text))
+		return false;
+	if (!text && !read_text_and_image(r))
 		return false;
 	if (!flag_is_set(r, "micro-batch-size")) {
 		import_note(r->report, IMPORT_ASSUMED, "mbs", "1");

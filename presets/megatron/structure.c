@@ -61,6 +61,16 @@ static bool is_left(const char *name)
 	       !megatron_model_flag(name);
 }
 
+/* FlagScale's, of which its reader has made a width. */
+static bool is_width(const struct arguments *arguments, const char *name)
+{
+	const struct argument *of = arguments_find(arguments, "multiple-of"),
+			      *width = arguments_find(arguments, "ffn-hidden-size");
+
+	return of && width && width->line == of->line &&
+	       strcmp(name, "hidden-dim-multiplier") == 0;
+}
+
 static bool is_unread(const struct arguments *arguments, char *why, size_t size)
 {
 	size_t used = 0;
@@ -72,7 +82,8 @@ static bool is_unread(const struct arguments *arguments, char *why, size_t size)
 		if (!is_left(a->name) || arguments_find(arguments, a->name) != a ||
 		    !(holds(a->name, parts) || begins(a->name, heads)) ||
 		    strncmp(a->name, "no-", 3) == 0 || holds(a->name, trifles) ||
-		    !says_so(a->value) || used >= size - 60)
+		    is_width(arguments, a->name) || !says_so(a->value) ||
+		    used >= size - 60)
 			continue;
 		used += (size_t)snprintf(why + used, size - used, "%s--%.40s",
 					 used ? ", " : "not read: ", a->name);

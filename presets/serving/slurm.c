@@ -102,6 +102,7 @@ static void name_checkpoint(const struct pairs *recipe, const char *served,
 			    char out[MAX_CHECKPOINT])
 {
 	const char *path = value_of(recipe, "model.path");
+	const char *repository = value_of(recipe, "identity.model.repo");
 	const char *asked = width_of(value_of(recipe, "model.precision"));
 	const char *name = strncmp(path, "hf:", 3) == 0 ? path + 3
 			   : served[0] != '\0'          ? served
@@ -110,6 +111,11 @@ static void name_checkpoint(const struct pairs *recipe, const char *served,
 	struct model model;
 	const char *native;
 
+	/* a path may be a name of the cluster's own */
+	if (!found && repository[0] != '\0') {
+		name = repository;
+		found = model_name_find(name);
+	}
 	snprintf(out, MAX_CHECKPOINT, "%s", name);
 	if (!found || !library_model(&model, found->name, NULL))
 		return;
