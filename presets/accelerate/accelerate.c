@@ -253,7 +253,14 @@ static void add_sharding(struct entries *e, const struct scenario *s,
 	entries_add(e, FSDP "reshard_after_forward", whole ? "true" : "false", false);
 }
 
-/* No key of the file, but a word of the launcher. */
+static int64_t machines(const struct scenario *s)
+{
+	int64_t node = s->cluster.gpus_per_node;
+
+	return node > 0 && s->cluster.gpus % node == 0 ? s->cluster.gpus / node : 1;
+}
+
+/* No key of the file, but words of the launcher. */
 static void put_accumulation(const struct scenario *s, struct export_out *out)
 {
 	int64_t each = s->plan.micro_batch * data_ranks(s);
@@ -265,20 +272,21 @@ static void put_accumulation(const struct scenario *s, struct export_out *out)
 			      (long long)s->plan.micro_batch);
 		return;
 	}
-	fprintf(out->body, "%s%lld\n", accumulation, (long long)steps);
+	/* of several machines the file can't tell which one this is */
+	fprintf(out->body, "%s%lld%s\n", accumulation, (long long)steps,
+		machines(s) > 1 ? " --machine_rank $RANK --main_process_ip $HEAD "
+				  "--main_process_port 29500"
+				: "");
 }
 
 static void add_plan(struct entries *e, const struct scenario *s,
 		     struct export_out *out)
 {
 	const struct plan *plan = &s->plan;
-	int64_t node = s->cluster.gpus_per_node;
 
 	entries_add(e, "compute_environment", "LOCAL_MACHINE", true);
 	entries_add_rows(e, s, rows, true, out);
-	entries_add_count(
-		e, "num_machines",
-		node > 0 && s->cluster.gpus % node == 0 ? s->cluster.gpus / node : 1);
+	entries_add_count(e, "num_machines", machines(s));
 	add_sharding(e, s, out);
 	if (plan->optimizer_offload >= 1)
 		entries_add(e, FSDP "offload_params", "true", false);

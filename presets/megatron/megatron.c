@@ -421,7 +421,8 @@ bool megatron_read(struct scenario *out, const char *file, const char *text,
 	if (!arguments_read(&arguments, file, text, length, report->given, error))
 		return false;
 	good = megatron_rename(&arguments, report)
-		       ? read_scenario(&arguments, &made, report, error)
+		       ? megatron_read_pattern(&arguments, error) &&
+				 read_scenario(&arguments, &made, report, error)
 		       : error_set(error, arguments.file, 1, "more than %d flags",
 				   ARGUMENTS_MAX);
 	arguments_free(&arguments);

@@ -93,6 +93,14 @@ void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 		     struct export_out *out);
 /* "torchrun --nproc-per-node 8 --nnodes 4". */
 void megatron_put_launcher(struct export_out *out, const struct scenario *scenario);
+/* What a hybrid pattern says of stages and MTP layers, as the flags of other models;
+ * false with the error. */
+bool megatron_read_pattern(struct arguments *arguments, struct error *error);
+/* Whether this flag parts layers, which Megatron refuses beside such a pattern. */
+bool megatron_is_split_flag(const char *name);
+/* Behind which layers a virtual stage ends; false where they can't be dealt out, or a
+ * stage would have none. */
+bool megatron_stage_ends(const struct flag_writer *w, bool ends[MAX_LAYERS]);
 /* Whether it has layers other than attention with an MLP behind. */
 bool megatron_is_hybrid(const struct model *m);
 /* What has no flag is said in out. */

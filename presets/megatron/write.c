@@ -109,7 +109,9 @@ char *megatron_write_kept(const struct scenario *scenario,
 	megatron_settle(scenario, &settled, out);
 	put_environment(out, scenario);
 	megatron_put_launcher(out, scenario);
-	fputs(" pretrain_gpt.py", out->body);
+	fputs(megatron_is_hybrid(&settled.model) ? " pretrain_hybrid.py"
+						 : " pretrain_gpt.py",
+	      out->body);
 	megatron_write_model(&writer);
 	megatron_write_plan(&writer);
 	if (kept && strcmp(kept->kept, "megatron") == 0)

@@ -107,29 +107,48 @@ static void put_list(const struct flag_writer *w, const char *flag,
 	free(list);
 }
 
-/* One letter for each mixer and each MLP. */
+/* One letter for each mixer and each MLP; returns how many. */
+static size_t put_letters(const struct flag_writer *w, const struct layer_kind *kind,
+			  char *out)
+{
+	const struct mixer *mixer = mixer_of(kind);
+	size_t used = 0;
+
+	if (mixer->nearest && mixer->scans)
+		export_unsaid(w->out, mixer->label, "written as %s",
+			      mixer->nearest->label);
+	if (mixer->nearest)
+		mixer = mixer->nearest;
+	if (mixer->letter != '\0')
+		out[used++] = mixer->letter;
+	else if (kind->mixer != MIXER_NONE)
+		export_unsaid(w->out, mixer->label, "left out");
+	if (kind->mlp != MLP_NONE)
+		out[used++] = kind->mlp == MLP_MOE ? 'E' : '-';
+	return used;
+}
+
+enum { MAX_DEPTHS = 64 }; /* of MTP layers */
+
 static void put_pattern(const struct flag_writer *w)
 {
 	const struct model *m = &w->scenario->model;
-	char pattern[2 * MAX_LAYERS + 1];
+	char pattern[3 * (MAX_LAYERS + MAX_DEPTHS) + 1];
+	bool ends[MAX_LAYERS];
 	size_t used = 0;
 
+	if (!megatron_stage_ends(w, ends)) {
+		export_unsaid(w->out, "split", "these layers can't be dealt out");
+		memset(ends, 0, sizeof ends);
+	}
 	for (int64_t i = 0; i < m->layers; i++) {
-		const struct layer_kind *kind = kind_of(m, i);
-
-		const struct mixer *mixer = mixer_of(kind);
-
-		if (mixer->nearest && mixer->scans)
-			export_unsaid(w->out, mixer->label, "written as %s",
-				      mixer->nearest->label);
-		if (mixer->nearest)
-			mixer = mixer->nearest;
-		if (mixer->letter != '\0')
-			pattern[used++] = mixer->letter;
-		else if (kind->mixer != MIXER_NONE)
-			export_unsaid(w->out, mixer->label, "left out");
-		if (kind->mlp != MLP_NONE)
-			pattern[used++] = kind->mlp == MLP_MOE ? 'E' : '-';
+		used += put_letters(w, kind_of(m, i), pattern + used);
+		if (ends[i])
+			pattern[used++] = '|';
+	}
+	for (int64_t i = 0; i < m->mtp_layers && i < MAX_DEPTHS; i++) {
+		pattern[used++] = '/';
+		used += put_letters(w, &m->kind[model_mtp_kind(m)], pattern + used);
 	}
 	pattern[used] = '\0';
 	w->put(w->out, "hybrid-layer-pattern", pattern);
@@ -219,7 +238,8 @@ static void put_attention(const struct flag_writer *w, const struct layer_kind *
 	const struct attention *a = &kind->attention;
 
 	megatron_put_count(w, "num-attention-heads", a->heads);
-	put_switch(w, "qk-layernorm", a->qk_norm);
+	/* the norms of MLA's compressed queries and keys, without which it has none */
+	put_switch(w, "qk-layernorm", a->qk_norm || mixer_of(kind)->latent);
 	put_switch(w, "add-qkv-bias", a->qkv_bias && !linear_bias(m));
 	if (a->sinks)
 		w->put(w->out, "softmax-type", "learnable");

@@ -64,7 +64,8 @@ static void put_flag(const struct flag_writer *w, const struct flag *flag)
 	const struct scenario *s = w->scenario;
 	char value[MAX_LAYOUT], word[32];
 
-	if (!knob_applies(s, knob))
+	if (!knob_applies(s, knob) ||
+	    (megatron_is_hybrid(&s->model) && megatron_is_split_flag(flag->name)))
 		return;
 	knob_print(s, knob, value, sizeof value);
 	if (flag->absent && strcmp(value, flag->absent) == 0)
@@ -124,6 +125,9 @@ static void put_stages(const struct flag_writer *w)
 	knob_print(s, knob_find("schedule"), schedule, sizeof schedule);
 	if (plan->schedule != SCHEDULE_1F1B && plan->schedule != SCHEDULE_INTERLEAVED)
 		export_unsaid(w->out, "schedule", "%s; written as 1F1B", schedule);
+	/* their pattern has the ends of stages */
+	if (megatron_is_hybrid(&s->model))
+		return;
 	if (plan->split == SPLIT_BALANCED || plan->split == SPLIT_BALANCED_MEMORY ||
 	    (plan->split == SPLIT_AUTO && layers % (plan->pp * chunks) != 0))
 		put_layout(w);

@@ -146,7 +146,11 @@ static void write_fragment(const struct entries *e, FILE *stream)
 {
 	fputs("# a fragment of a nanotron configuration: lay it over a file that has "
 	      "general,\n"
-	      "# checkpoints, data_stages, logging and tokenizer\n",
+	      "# checkpoints, data_stages, logging and tokenizer, and of these sections "
+	      "what is\n"
+	      "# not here: model.init_method, tokens.train_steps, optimizer.weight_decay, "
+	      "clip_grad,\n"
+	      "# learning_rate_scheduler and the rest of optimizer_factory\n",
 	      stream);
 	entries_write_yaml(e, stream);
 }
