@@ -1256,6 +1256,33 @@ static void test_text_parts(void **state)
 	assert_string_equal(s.model.approximate, "");
 }
 
+/* Of two pools the one with copies of the attention says whether batches hide their
+ * exchange; where both have some, the one that decodes. */
+static void test_the_pool_that_exchanges_says_what_hides_it(void **state)
+{
+	static const char *const rows[][3] = {
+		{ "--enable-dp-attention --dp 8 --enable-two-batch-overlap", "", "on" },
+		{ "--enable-dp-attention --dp 8", "", "off" },
+		{ "", "--enable-dp-attention --dp 8 --enable-two-batch-overlap", "on" },
+		{ "--enable-dp-attention --dp 8 --enable-two-batch-overlap",
+		  "--enable-dp-attention --dp 8", "off" },
+	};
+	static const char *const pool = "python3 -m sglang.launch_server --model-path "
+					"Qwen/Qwen3-30B-A3B --tp 8";
+	struct scenario s;
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(text, sizeof text,
+			 "%s --disaggregation-mode prefill --port 1 %s\n"
+			 "%s --disaggregation-mode decode --port 2 %s\n",
+			 pool, rows[i][0], pool, rows[i][1]);
+		read_good("sglang", text, &s);
+		expect(&s, "ep_overlap", rows[i][2]);
+	}
+}
+
 /* vLLM 0.12 refuses other ranks than these, so that a server of none would not start:
  * the least that has room, else the largest, and a word about it. */
 static void test_ranks_of_adapters_that_the_tool_takes(void **state)
@@ -1425,6 +1452,7 @@ int main(void)
 		cmocka_unit_test(blocks_are_powers_of_two),
 		cmocka_unit_test(test_checkpoints),
 		cmocka_unit_test(test_text_parts),
+		cmocka_unit_test(test_the_pool_that_exchanges_says_what_hides_it),
 		cmocka_unit_test(test_ranks_of_adapters_that_the_tool_takes),
 		cmocka_unit_test(test_command_line),
 	};

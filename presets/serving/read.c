@@ -271,6 +271,14 @@ static struct server_command *find_role(const struct tool *tool,
 	return found;
 }
 
+/* What two batches hide is the exchange between copies of the attention: where those
+ * that decode have none, they say nothing of it. */
+static bool join_overlap(const struct mapped *m, const struct plan *prefill)
+{
+	return !prefill->ep_overlap || m->out->plan.serving.dp_attention > 1 ||
+	       mapped_set(m, "ep_overlap", "on", NULL);
+}
+
 /* The pool that prefills beside the one that decodes; how prompts are cut is its. */
 static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 		       int64_t prefills, int64_t decodes)
@@ -282,7 +290,7 @@ static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 	/* SGLang's is of those that prefill alone */
 	if (host > m->out->plan.serving.host_kv_bytes && !read_host_kv(m, host, NULL))
 		return false;
-	return mapped_set(m, "disaggregated", "on", NULL) &&
+	return mapped_set(m, "disaggregated", "on", NULL) && join_overlap(m, p) &&
 	       mapped_set(m, "chunked_prefill",
 			  p->serving.chunked_prefill ? "on" : "off", NULL) &&
 	       mapped_set_count(m, "max_batched_tokens", p->serving.max_batched_tokens,
