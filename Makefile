@@ -127,10 +127,12 @@ uninstall:
 	rm -f $(INSTALLED)
 
 # --- for developers --------------------------------------------------------
-# Runs every test program, or those named in T=; prints one closing line.
+# Runs every test program, or those named in T=, TEST_JOBS at a time; prints one closing
+# line.
+TEST_JOBS ?= 2
 ASKED = $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
 test: shardscope $(ASKED) purity floors lengths
-	@sh tests/run.sh $(ASKED)
+	@TEST_JOBS=$(TEST_JOBS) sh tests/run.sh $(ASKED)
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
            -fno-omit-frame-pointer
@@ -145,7 +147,7 @@ coverage:
 
 # The tests with a program of the same build, not the one that lies here.
 test-apart: $(ASKED) $(B)/shardscope
-	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(ASKED)
+	@TEST_JOBS=$(TEST_JOBS) SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(ASKED)
 
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
