@@ -89,6 +89,7 @@ static void test_where_a_rest_is_none(void **state)
  * the gradient that steps them has 2. */
 static void test_on_the_host(void **state)
 {
+	static const char *const words[] = { "auto", "fp32", "rest", "16-bit", "none" };
 	struct scenario s;
 	double own;
 
@@ -107,6 +108,14 @@ static void test_on_the_host(void **state)
 	case_set(&s, "master_weights", "fp32");
 	train_estimate(&s, &now);
 	assert_close(now.stage[0].host_optimizer_bytes, (4 + 4 + 4) * own, 1e-12);
+	/* weights in fp32 are their own master, whatever is said of one */
+	case_set(&s, "precision", "fp32");
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		case_set(&s, "master_weights", words[i]);
+		train_estimate(&s, &now);
+		assert_close(now.stage[0].host_optimizer_bytes, (0 + 4 + 4) * own,
+			     1e-12);
+	}
 }
 
 #define LLAMA_FACTORY                                                                  \

@@ -154,7 +154,7 @@ static double comes_back(const struct scenario *s)
 	double gradient = states_gradients_follow(s) ? step_gradient_bytes(s) : 0;
 
 	return (states + gradient) /
-	       states_on_host_value(states, s->plan.master_weights);
+	       states_on_host_value(states, s->plan.master_weights, s->plan.precision);
 }
 
 /* Whether the accelerators can take the rest of it back. */

@@ -240,7 +240,7 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 		.gradient = step_gradient_bytes(scenario),
 		.optimizer = step_optimizer_bytes(scenario),
 		.host = states_on_host_value(step_optimizer_bytes(scenario),
-					     plan->master_weights),
+					     plan->master_weights, plan->precision),
 	};
 
 	share_out(scenario, &whole, shards->dense, &out->dense);

@@ -142,8 +142,9 @@ FORMULA(states_host_moved, (double M, double W, double g), 2 * M + g + W);
  * gradient in fp32 that stays there (DeepSpeed, stage_1_and_2.py,
  * single_partition_of_fp32_groups; Megatron Core, HybridDeviceOptimizer,
  * cpu_copy_map_grad; 16 bytes of Adam in estimate_zero2_model_states_mem_needs), in 16
- * bits where the master weight has no more. */
-FORMULA(states_on_host, (double K, double kept), K + either(kept > 2, 2, 4));
+ * bits where the master weight has no more; weights in fp32 have none. */
+FORMULA(states_on_host, (double K, double kept, double precision),
+	K + either(kept > 2, either(precision == 2, 4, 2), 4));
 
 /* Host memory for S bytes of states and A of activations. DeepSpeed's estimate of
  * offloaded states multiplies them by 1.5 (estimate_zero2_ and
