@@ -307,8 +307,11 @@ static void any_sides(struct layer_cost *part)
 
 	for (size_t i = 0; i < sizeof gpu / sizeof gpu[0]; i++)
 		*gpu[i] = size * (double)(1 + next(50));
+	/* of a forward the GPU waits for launches no longer than it takes */
+	part->wait_forward = part->forward * 0.1 * (double)(next(2) * next(10));
 	part->host_forward =
-		(part->forward + part->exposed_forward) * 0.012 * (double)next(100);
+		(part->forward - part->wait_forward + part->exposed_forward) * 0.012 *
+		(double)next(100);
 	part->host_backward = (part->input_grad + part->weight_grad + part->recompute +
 			       part->exposed_backward) *
 			      0.012 * (double)next(100);
@@ -333,7 +336,8 @@ static double shown_somewhere(const struct step *step, bool backward)
 		gpu += times *
 		       (backward ? part->input_grad + part->weight_grad +
 					   part->recompute + part->exposed_backward
-				 : part->forward + part->exposed_forward);
+				 : part->forward - part->wait_forward +
+					   part->exposed_forward);
 		host += times * (backward ? part->host_backward : part->host_forward);
 	}
 	more = 1e-4 * gpu;

@@ -182,8 +182,8 @@ static void test_equal_layers_are_cut_like_any(void **state)
 		pp = pp > layers + 2 ? layers + 2 : pp;
 		/* of which no sum is another one's but for equal counts */
 		one[0] = two[0] = two[1] = 1 + rand() % 1000 * 1e-3;
-		one[1] = two[2] = (rand() % 4 + rand() % 1000 * 1.237e-4) * one[0];
-		one[2] = two[3] = (rand() % 4 + rand() % 1000 * 1.711e-4) * one[0];
+		one[1] = two[2] = (rand() % 4 + (1 + rand() % 999) * 1.237e-4) * one[0];
+		one[2] = two[3] = (rand() % 4 + (1 + rand() % 999) * 1.711e-4) * one[0];
 		make(layers, 0, pp, 1, SPLIT_BALANCED);
 		assert_true(split_layers(&scenario, one, &split));
 		check_complete();

@@ -129,7 +129,10 @@ static void check_replicas(const struct scenario *s)
 	if (scenario_check(&more, NULL) > 0)
 		return;
 	scenario_estimate(&more, &other);
-	assert_close(other.compute_seconds, plain.compute_seconds, 1e-9);
+	/* twice the chips are another torus, whose axes may be rings: exchanges are
+	 * quicker, and where the CPU sets the pace it waits for the rest computing */
+	if (!s->cluster.torus)
+		assert_close(other.compute_seconds, plain.compute_seconds, 1e-9);
 	assert_close(other.recompute_seconds, plain.recompute_seconds, 1e-9);
 	assert_close(other.flops_per_token, plain.flops_per_token, 1e-12);
 	assert_close(other.cost[DIM_TP].bytes, plain.cost[DIM_TP].bytes, 1e-9);
