@@ -90,9 +90,13 @@ static bool parser_complains(struct tree *tree, const yaml_parser_t *parser,
 				  "character itself"
 				: "a key of more than 1024 bytes, or with its colon in "
 				  "another line, is not read; shorten it");
-	return error_set(tree->error, tree->document->file, line, "%s%s%s", problem,
+	return error_set(tree->error, tree->document->file, line, "%s%s%s%s", problem,
 			 parser->context ? " " : "",
-			 parser->context ? parser->context : "");
+			 parser->context ? parser->context : "",
+			 strstr(problem, "tab character") ? "; indent with spaces"
+			 : strstr(problem, "Unicode character escape")
+				 ? "; write the character itself"
+				 : "");
 }
 
 static bool run_parser(struct tree *tree, const char *text, size_t length, bool checked)

@@ -50,16 +50,17 @@ bool error_is_text(const char *text)
 }
 
 /* Characters that turn the direction of what follows: U+061C, U+200E, U+200F, U+202A to
- * U+202E, U+2066 to U+2069 (Unicode Standard Annex 9, section 2). A name could make a
- * line say something else with them. */
-static bool turns_direction(const unsigned char *s)
+ * U+202E, U+2066 to U+2069 (Unicode Standard Annex 9, section 2), and those that end a
+ * line where \n does: U+2028 and U+2029, at which a comment of YAML is over. A name
+ * could make a line say something else with them. */
+static bool turns_line(const unsigned char *s)
 {
 	if (s[0] == 0xd8)
 		return s[1] == 0x9c;
 	if (s[0] != 0xe2)
 		return false;
 	if (s[1] == 0x80)
-		return s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xaa && s[2] <= 0xae);
+		return s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae);
 	return s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
 }
 
@@ -73,7 +74,7 @@ void error_clean(char *text)
 		/* C0, DEL and the C1 controls, which some terminals obey too */
 		bool control = *s < 0x20 || *s == 0x7f ||
 			       (s[0] == 0xc2 && s[1] < 0xa0) ||
-			       (n > 1 && turns_direction(s));
+			       (n > 1 && turns_line(s));
 
 		if (n == 0 || control)
 			*s = '?';

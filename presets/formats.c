@@ -182,10 +182,28 @@ static bool starts_server(const char *text, size_t length)
 	return false;
 }
 
-static bool refuse_foreign(const char *file, struct error *error)
+/* Why something is no text in which keys could stand; NULL where it is one. */
+static const char *why_no_text(const char *text, size_t length)
+{
+	if (length > 1 &&
+	    (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+		return "text in UTF-16; iconv -f UTF-16 -t UTF-8 makes it one that is "
+		       "read";
+	if (memchr(text, '\0', length))
+		return "no text: it holds zero bytes; expected YAML, JSON, TOML, "
+		       "Python or a script";
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(" \t\r\n", text[i]))
+			return NULL;
+	return "empty; expected a scenario or another tool's file";
+}
+
+static bool refuse_foreign(const char *file, const char *why, struct error *error)
 {
 	char kinds[240] = "";
 
+	if (why)
+		return error_set(error, file, 1, "%s", why);
 	for (int i = 0; i < format_count(); i++)
 		if (format_table[i].in.read)
 			snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds),
@@ -217,6 +235,7 @@ struct sniffed {
 	const struct format *reader; /* NULL: a scenario, or nothing that is known */
 	const char *other;           /* another kind that it is too, or NULL */
 	bool foreign;
+	const char *no_text; /* why it is none; NULL */
 };
 
 /* What a comment says is of no kind: lines that begin with '#' lose their words. */
@@ -236,6 +255,7 @@ static void blank_comments(char *text)
 static struct sniffed sniff(char *text, size_t length, bool markdown)
 {
 	const struct format *found = NULL;
+	const char *no_text = why_no_text(text + 1, length);
 	bool own = false, foreign;
 
 	text[0] = '\n';
@@ -255,7 +275,7 @@ static struct sniffed sniff(char *text, size_t length, bool markdown)
 				 found && second_kind(text, "")
 					 ? second_kind(text, found->name)
 					 : NULL,
-				 foreign };
+				 foreign, no_text };
 }
 
 enum { LOOK = 64 << 10 };
@@ -263,7 +283,7 @@ enum { LOOK = 64 << 10 };
 static struct sniffed sniff_file(const char *path)
 {
 	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
-	struct sniffed found = { NULL, NULL, false };
+	struct sniffed found = { 0 };
 	char *text = stream ? malloc(LOOK + 2) : NULL;
 
 	if (text) {
@@ -370,7 +390,7 @@ static bool is_stream(const char *path)
 static bool open_stream(const char *path, struct scenario *out,
 			struct import_report *report, struct error *error)
 {
-	struct sniffed found = { NULL, NULL, false };
+	struct sniffed found = { 0 };
 	size_t length;
 	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error), *head;
 	bool good;
@@ -393,7 +413,7 @@ static bool open_stream(const char *path, struct scenario *out,
 	if (good && !found.reader)
 		kept_parse(path, text, length, report);
 	if (!good && found.foreign && length > 0)
-		refuse_foreign(path, error);
+		refuse_foreign(path, found.no_text, error);
 	free(text);
 	return good;
 }
@@ -403,7 +423,7 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 {
 	bool plan = share_is(name) || preset_find(PRESET_PLAN, name) != NULL,
 	     stream = !plan && is_stream(name);
-	struct sniffed found = { NULL, NULL, false };
+	struct sniffed found = { 0 };
 	struct import_report *room;
 	bool good;
 
@@ -415,7 +435,7 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 		return true;
 	}
 	if (!found.reader && !stream)
-		return found.foreign && refuse_foreign(name, error);
+		return found.foreign && refuse_foreign(name, found.no_text, error);
 	if (found.other)
 		return two_kinds(name, found.reader->name, found.other, error);
 	room = report ? report : calloc(1, sizeof *room);

@@ -438,6 +438,39 @@ static void test_server_of_a_benchmark(void **state)
 	}
 }
 
+/* What is no text is told what it is, and what to do. */
+static void test_no_texts(void **state)
+{
+	static const struct {
+		const char *bytes, *says;
+		size_t length;
+	} cases[] = {
+		{ "\x00\x01\x7f"
+		  "ELF",
+		  "no text: it holds zero bytes", 6 },
+		{ "\xff\xfem\0o\0", "text in UTF-16; iconv", 6 },
+		{ " \n\t\r\n", "empty; expected", 5 },
+		{ "model:\tx\n\ttp: 2\n", "; indent with spaces", 16 },
+	};
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char path[] = "/tmp/shardscope-XXXXXX";
+		int file = mkstemp(path);
+
+		assert_true(file >= 0);
+		assert_true(write(file, cases[i].bytes, cases[i].length) ==
+			    (ssize_t)cases[i].length);
+		close(file);
+		assert_false(format_open(path, &s, NULL, &error));
+		if (!strstr(error.text, cases[i].says))
+			fail_msg("%s", error.text);
+		unlink(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_positional_behind_flags),
 		cmocka_unit_test(test_accumulation),
 		cmocka_unit_test(test_server_of_a_benchmark),
+		cmocka_unit_test(test_no_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,8 +288,13 @@ static void test_no_name_turns_the_direction(void **state)
 	char name[] = "e\u202eRTL\u2066x\u200f\u061c\u00e9\u2026";
 
 	(void)state;
+	/* or ends the line of a comment */
+	char lines[] = "a\u2028b: 1\u2029\u2027";
+
 	error_clean(name);
 	assert_string_equal(name, "e???RTL???x?????\u00e9\u2026");
+	error_clean(lines);
+	assert_string_equal(lines, "a???b: 1???\u2027");
 }
 
 /* The next cell of a row, as RFC 4180 has it; a quote that makes text of what would be
