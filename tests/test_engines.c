@@ -347,6 +347,37 @@ static void test_modules_alone(void **state)
 		     "no command of MaxText's");
 }
 
+/* Files that have no recipe but names of others' say where those are; a path says what
+ * flags do not. */
+static void test_files_beside(void **state)
+{
+	static const char text[] = "system:\n  tensor_model_parallel_size: 1\n"
+				   "model:\n  num_layers: 8\n  hidden_size: 1024\n"
+				   "  num_attention_heads: 8\n  seq_length: 512\n"
+				   "  micro_batch_size: 1\ndata:\n  split: 1\n";
+	char copy[sizeof text];
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	read_refused("megatron",
+		     "\"\"\"Aliases.\"\"\"\nfrom megatron.bridge.recipes.gemma.h100."
+		     "gemma2 import (\n    gemma2_2b_sft_1gpu_h100_bf16_config as "
+		     "gemma2_2b_sft_config,\n)\n",
+		     "megatron.bridge.recipes.gemma.h100.gemma2: give that file");
+	for (int i = 0; i < 2; i++) {
+		memset(&report, 0, sizeof report);
+		memcpy(copy, text, sizeof text);
+		if (!format_find("megatron")
+			     ->in.read(&s,
+				       i ? "x/rwkv/conf/train/3b.yaml"
+					 : "x/conf/3b.yaml",
+				       copy, strlen(copy), &report, &error))
+			fail_msg("%s", error.text);
+		assert_true((strstr(s.model.approximate, "RWKV") != NULL) == (i == 1));
+	}
+}
+
 /* A recipe's path may be a name of its cluster's own. */
 static void test_names_of_clusters(void **state)
 {
@@ -387,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_reference_models),
 		cmocka_unit_test(test_modules_alone),
 		cmocka_unit_test(test_names_of_clusters),
+		cmocka_unit_test(test_files_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,7 +239,8 @@ bool megatron_is_modelled(const struct arguments *arguments, struct error *error
 }
 
 /* What a script starts, and flags that only such a program has, say that the network is
- * another one than the flags alone describe. */
+ * another one than the flags alone describe; so does a path: FlagScale's files of RWKV
+ * have the flags of a GPT. */
 const char *megatron_doubt(const struct arguments *arguments)
 {
 	static const struct {
@@ -300,5 +301,7 @@ const char *megatron_doubt(const struct arguments *arguments)
 		if (a && (!flags[i].value || strcmp(a->value, flags[i].value) == 0))
 			return flags[i].why;
 	}
-	return NULL;
+	return strstr(arguments->file, "rwkv")
+		       ? "its path says RWKV, which is read as attention of these widths"
+		       : NULL;
 }

@@ -33,6 +33,23 @@ static bool looks_yaml(const char *text, size_t length)
 	return false;
 }
 
+/* Recipes of Megatron-Bridge that only have other names for those of another file. */
+static bool names_elsewhere(const char *file, const char *text, struct error *error)
+{
+	static const char import[] = "from megatron.bridge.recipes.";
+	const char *from = strstr(text, import);
+	int length;
+
+	if (!from || strstr(text, "\ndef "))
+		return true;
+	from += strlen("from ");
+	length = (int)strcspn(from, " \t\r\n(");
+	return error_set(error, file, 1,
+			 "it only has other names for the recipes of %.*s: give that "
+			 "file",
+			 length > 100 ? 100 : length, from);
+}
+
 bool arguments_read(struct arguments *out, const char *file, const char *text,
 		    size_t length, const struct script_given *given,
 		    struct error *error)
@@ -59,6 +76,8 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 		good = arguments_from_yaml(out, text, length, error);
 	else
 		good = arguments_from_shell(out, text, length, error);
+	if (good && out->count == 0 && !names_elsewhere(out->file, text, error))
+		good = false;
 	if (good && out->count == 0)
 		good = error_set(error, out->file, 1,
 				 "no flags found; expected a torchrun command line, a "
