@@ -599,15 +599,15 @@ static void test_layout_that_has_no_room(void **state)
 {
 	static struct estimate scratch;
 	struct scenario s;
-	char text[8];
+	char text[8] = "before", whole[MAX_LAYOUT] = "before";
 
 	(void)state;
 	fill_case(&s, 0, SCHEDULE_1F1B);
 	assert_false(train_layout(&s, &scratch, text, sizeof text));
 	assert_string_equal(text, "");
 	s.plan.pp = 7; /* illegal */
-	assert_false(train_layout(&s, &scratch, s.plan.layout, MAX_LAYOUT));
-	assert_string_equal(s.plan.layout, "");
+	assert_false(train_layout(&s, &scratch, whole, sizeof whole));
+	assert_string_equal(whole, "");
 }
 
 int main(void)

@@ -408,9 +408,11 @@ static void test_a_terminal_that_is_stopped_keeps_no_early_signal(void **state)
 
 static void test_resize(void **state)
 {
-	static const int size[][2] = { { 80, 24 },  { 200, 50 }, { 40, 10 }, { 10, 3 },
-				       { 1, 1 },    { 300, 12 }, { 39, 60 }, { 2, 100 },
-				       { 120, 36 }, { 80, 24 } };
+	/* also a width alone and a height alone, as where a pane beside it opens */
+	static const int size[][2] = { { 80, 24 },  { 100, 24 }, { 100, 40 },
+				       { 200, 50 }, { 40, 10 },  { 10, 3 },
+				       { 1, 1 },    { 300, 12 }, { 39, 60 },
+				       { 2, 100 },  { 120, 36 }, { 80, 24 } };
 	struct vt *vt = start_plain();
 	char text[32];
 
