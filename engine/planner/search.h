@@ -1,9 +1,10 @@
 /* search.h - what the files of the search share; only engine/planner/ includes it.
  *
- * The axes are dealt out to roles. Outer axes decide what one micro-batch costs;
- * dividing ones, how many micro-batches and stages there are: a choice of both is a
- * node. Inside a node, shape, mode and state are lists of options without rules broken
- * and without the same plan twice, and a plan is one of each.
+ * README.md has one search from its nouns to its answer, with a drawing. Each axis has
+ * a role. Outer axes decide what one micro-batch costs; dividing axes decide how many
+ * micro-batches and stages there are. A choice of both is a node. Inside a node there
+ * are three lists of options, for shape, mode and state, and a plan is one of each. No
+ * option breaks a rule, and no plan stands there twice.
  */
 #ifndef ENGINE_PLANNER_SEARCH_H
 #define ENGINE_PLANNER_SEARCH_H
@@ -26,7 +27,7 @@ struct rule_list {
 	uint8_t row[MAX_RULES]; /* of planner->rule */
 };
 
-/* The knobs of shape, mode and state. */
+/* The values of the knobs that shapes, modes and states are made of. */
 struct inner {
 	int schedule, split, recompute;
 	int64_t vpp, micro_batch_group, recompute_layers, zero, zero_group;
@@ -39,14 +40,14 @@ struct option {
 	uint8_t choice[MAX_AXES];
 	struct inner inner;
 	double key[3];
-	double times;  /* candidates that are the same whatever the node is */
-	int row;       /* of a rule that it breaks whatever the node is; -1: none */
+	double times;  /* candidates that are this option, whatever the node is */
+	int row;       /* of the rule that it breaks in every node; -1: of none */
 	bool has_even; /* shapes: an earlier one differs in that its split is even */
 	bool has_once; /* states: an earlier one is the same of one copy of the weights
 			*/
-	struct bound_shape shape;  /* shapes */
-	struct train_states least; /* states: what they take at least */
-	struct train_bound bound;  /* modes */
+	struct bound_shape shape;  /* of a shape: what the bound reads of it */
+	struct train_states least; /* of a state: bytes that it takes at least */
+	struct train_bound bound;  /* of a mode: its layers' costs at least */
 };
 
 struct options {
@@ -66,21 +67,25 @@ struct flights {
 	double *held;
 };
 
+/* A shape with a mode. No plan with both has a better score than its bound, or a
+ * shorter pipeline phase. */
 struct pair {
-	double bound;    /* of the score */
-	double pipeline; /* seconds at least */
-	struct bound_bytes activations;
+	double bound;                   /* score */
+	double pipeline;                /* seconds */
+	struct bound_bytes activations; /* bytes that each stage holds at least */
 	int shape, mode;
 };
 
+/* A choice of all outer and dividing axes. No plan in it goes below its bounds. */
 struct node {
-	double bound;   /* of the score */
-	double bytes;   /* at least */
-	double request; /* of a server: seconds of a request at least */
-	/* the same once it was opened, of what was not too large then; 0 before */
+	double bound;   /* score */
+	double bytes;   /* of the fullest stage */
+	double request; /* of a server: seconds of a request */
+	/* The same bounds once the node was opened, of the plans in it that were not
+	 * too large then; 0 before. */
 	double known_bound, known_bytes;
 	uint32_t index;
-	int outer; /* its outer choice's bound, of planner->outers */
+	int outer; /* place of its outer choice's bound in planner->outers */
 	uint8_t choice[MAX_AXES];
 };
 
@@ -94,47 +99,50 @@ struct planner {
 	bool divides[MAX_RULES]; /* rows that say that degrees don't divide */
 	bool trains;             /* bounds are of training */
 	bool serves;             /* bounds are of what a server could give */
-	double expected;         /* others have found enough up to this score */
-	double worst;            /* nothing above is wanted */
-	struct idea idea;        /* of all plans of the node at work */
-	bool failed;             /* no memory: what is missing is not proved */
+	double expected;  /* other searchers have found enough plans up to this score */
+	double worst;     /* score above which no plan is wanted */
+	struct idea idea; /* that all plans of the node at work share */
+	bool failed;      /* memory ran out, so that nothing is proved */
 
 	/* listing nodes: outer and dividing axes in the order in which they are fixed
 	 */
 	int depth, order[MAX_AXES], at[MAX_AXES];
-	double below[MAX_AXES + 1];                /* candidates below a choice there */
-	struct rule_list decided[MAX_AXES + 1];    /* rules that are known there */
-	struct rule_list option_rules[ROLE_COUNT]; /* that an option decides */
-	struct rule_list menu_rules[ROLE_COUNT];   /* of these, whatever the node is */
-	struct rule_list mixed;                    /* that several decide together */
+	double below[MAX_AXES + 1]; /* candidates that share the choices up to there */
+	/* Rules by what decides them: the axes up to one; an option of a role; of
+	 * these, an option alone, whatever the node is; several options together. */
+	struct rule_list decided[MAX_AXES + 1];
+	struct rule_list option_rules[ROLE_COUNT], menu_rules[ROLE_COUNT];
+	struct rule_list mixed;
 	int level;
 	bool listed, costed;
-	double closed_by_lists; /* candidates that are no node */
+	double closed_by_lists; /* candidates that are in no node */
 	struct planner_counts of_lists;
 	uint8_t choice[MAX_AXES];
-	struct inner given, relaxed; /* a node's bound is that of the relaxed plan */
+	/* As the base has them; and with the values that cost least, which a node's
+	 * bound is made of. */
+	struct inner given, relaxed;
 	struct train_bound outer;
 	struct train_bound *outers; /* of each outer choice */
 	int outer_count, outer_capacity;
 
 	int nodes, capacity, next;
-	int first, stride; /* node that is this searcher's, and to the next one */
-	bool borrowed;     /* the nodes belong to another one */
+	int first, stride; /* this searcher's first node, and how far to its next */
+	bool borrowed;     /* another searcher owns the nodes */
 	struct node *node;
 
 	/* the node at work */
 	bool inside;
 	struct options menu[ROLE_COUNT]; /* options before rules and degrees */
 	struct options option[ROLE_COUNT];
-	struct layer_cost *cost;   /* trial->parts for each mode */
-	int costs;                 /* there is room for */
-	struct train_states least; /* of any option */
-	double known; /* the least bound of its pairs that are not too large */
+	struct layer_cost *cost;   /* trial->parts, once for each mode */
+	int costs;                 /* modes that there is room for */
+	struct train_states least; /* bytes that any option for the states takes */
+	double known; /* least bound of those pairs that are not too large */
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
-	bool dealt;   /* the pair's stages are; for states alike */
-	double floor; /* then: seconds of their pipeline at least */
-	/* whether its balanced split is the even one, which stands elsewhere */
+	bool dealt;   /* the pair's layers are dealt out, alike for all its states */
+	double floor; /* then: seconds that its pipeline takes at least */
+	/* Whether the pair's balanced split is the even one, which is another pair. */
 	enum { EVEN_NOT, EVEN, EVEN_UNKNOWN } even;
 	struct flights flights;
 	struct trial *trial;
@@ -205,7 +213,7 @@ void search_set_worst(struct planner *planner);
  * are wanted, or with the same of both may, by the order of the axes. */
 bool search_is_behind(const struct planner *planner, double score, double request,
 		      const uint8_t *choice);
-/* Nothing above is wanted; inside a node, of its idea. */
+/* The score above which no plan is wanted; inside a node, none of its idea. */
 double search_worst(const struct planner *planner);
 /* Bytes that a plan may take. */
 double search_room(const struct planner *planner, const struct scenario *scenario);

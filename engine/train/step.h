@@ -11,25 +11,26 @@
 #include "engine/train/states.h"
 #include "engine/train/train.h"
 
-/* Seconds of one micro-batch on one virtual stage. */
+/* What one micro-batch takes on one virtual stage. Unless something else is said,
+ * these are seconds; counts are of weights and of layers. */
 struct chunk_time {
 	double forward, input_grad, weight_grad, recompute;
 	double exposed_forward, exposed_backward;
 	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
 	double host_forward, host_backward;               /* seconds of the CPU */
 	double wait_forward; /* of the forward, that it has launched nothing ahead */
-	double layers, expert_layers; /* with weights of each family */
+	double layers, expert_layers; /* all, and those that have experts */
 	double dense, expert, dense_trainable, expert_trainable;
-	double table; /* of what trains, the table that tokens are looked up in */
+	double table; /* trainable weights of the table that tokens are looked up in */
 	double flops, again_flops;
-	double host_bytes;                  /* activations that go to the host */
-	double saved_bytes;                 /* and those that stay */
+	double host_bytes;                  /* of activations that go to the host */
+	double saved_bytes;                 /* of activations that stay */
 	double late_forward, late_backward; /* waiting for the CPU */
 	double all_forward, all_input_grad; /* sums that the pipeline sees */
-	/* of what is exposed, gathering and scattering shards and offload */
+	/* Parts of what is exposed: gathering and scattering shards, and offload. */
 	double shard_forward, shard_backward, offload_forward, offload_backward;
 	double gather_seconds, scatter_seconds; /* of the shards, one way */
-	double accumulate;                      /* of weight_grad, adding to the sum */
+	double accumulate; /* part of weight_grad: adding gradients to their sum */
 };
 
 /* One layer (or the embedding, or the head) for one micro-batch on one rank. */
@@ -38,18 +39,18 @@ struct layer_cost {
 	double recompute;       /* computing seconds added to the backward */
 	double exposed_forward; /* communication that nothing hides */
 	double exposed_backward;
-	/* Where the schedule pairs a forward with a backward (DualPipe), traffic hides
-	 * there and nowhere else: exposed beyond that when one runs alone, and hidden
-	 * of both when they run together. */
+	/* Where the schedule pairs a forward with a backward (DualPipe), EP's traffic
+	 * hides in the pair and nowhere else. A forward or a backward that runs alone
+	 * exposes so much more than exposed_*; a pair hides so much of both. */
 	double alone_forward, alone_backward, pairs_hide;
 	double dense, expert; /* weights held, elements */
 	double dense_trainable, expert_trainable;
-	double narrow;      /* of them, those that turn to fp8 or fp4 once a step */
+	double narrow;      /* those of them that turn to fp8 or fp4 once a step */
 	double trained;     /* share of a layer's weights that train; 0 of the ends */
 	double saved_bytes; /* held per micro-batch, after recomputation and offload */
-	double host_bytes;  /* of it sent to the host */
-	double sent_bytes;  /* of those, tensors by their names */
-	double whole_bytes; /* held while it is recomputed or run backward */
+	double host_bytes;  /* activations that are sent to the host instead */
+	double sent_bytes;  /* those of them that the plan names */
+	double whole_bytes; /* held while the layer is recomputed or run backward */
 	double gemm_bytes;  /* largest weight of a layer that trains, bytes */
 	double flops;       /* forward */
 	double again_flops; /* recomputed */
@@ -63,8 +64,9 @@ static inline double layer_again_bytes(const struct layer_cost *cost)
 	return larger(0, cost->whole_bytes - cost->saved_bytes);
 }
 
-/* Of parts of the model, as layers that are recomputed whole and not, those that were
- * costed already: with another number of layers to recompute they are the same. */
+/* Parts of the model that were costed already, each with its layers recomputed as a
+ * whole and without that: they stay the same when another number of layers is
+ * recomputed. */
 enum { MAX_PARTS = MAX_LAYER_KINDS + 3 };
 
 struct part_costs {
@@ -72,25 +74,25 @@ struct part_costs {
 	struct layer_cost cost[2][MAX_PARTS];
 };
 
-/* Sums over a stage of its layers, embedding, head and MTP, of both copies where the
- * schedule keeps two. */
+/* Sums over the layers, embedding, head and MTP of a stage; over both copies where the
+ * schedule keeps two. What is no layer and has no unit counts weights. */
 struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable, narrow;
-	double trained_layers; /* frozen ones count by their adapters' weight */
+	double trained_layers; /* a frozen layer counts by its adapters' weights */
 	double saved_bytes, host_bytes, gemm_bytes;
-	double again_bytes; /* of all tensors of a layer those not kept, at most */
-	/* elements of one layer or end, for gathered shards: its dense weights, and
-	 * with experts */
+	double again_bytes; /* largest of a layer's tensors that are not kept */
+	/* Weights of the largest layer or end, which is gathered whole: dense ones
+	 * alone, and with experts. */
 	double largest_dense, largest_layer;
 	double largest_dense_trainable, largest_trainable;
 	bool has_head;
 };
 
-/* What a stage works, all its chunks together. */
+/* What a stage works in all its chunks together. */
 struct stage_work {
 	double forward_seconds, backward_seconds; /* of one micro-batch */
-	double alone_seconds;                     /* of one: its layers' alone_* */
-	/* of a step: exposed inside its micro-batches, recomputed */
+	double alone_seconds; /* of one micro-batch: its layers' alone_* */
+	/* Of a whole step: what its micro-batches expose, and what is recomputed. */
 	double exposed_seconds, recompute_seconds, recompute_flops;
 	/* at the step's end: exposed DP traffic, and the optimizer */
 	double sync_seconds, optimizer_seconds;
@@ -175,7 +177,8 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 /* So many layers with that cost. */
 void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost,
 		     double count);
-/* The split, these times and sums, and the pipeline over them. */
+/* All of these: the split, times and sums, and the pipeline over them. False where the
+ * layers can't be split. */
 bool step_pipeline(struct step *step, struct estimate *out);
 /* Times of virtual stage k alone, as step_chunks() put them together, and its share of
  * the traffic (out may be NULL). */
@@ -233,7 +236,7 @@ void step_host(const struct step *step, struct estimate *out);
 /* Of the GPUs of the fullest node, the shares of the stages on it, from `first` on. */
 int step_host_shares(const struct step *step, const struct stage_memory *stage,
 		     int *first, double *share);
-/* Of a GPU; 0 = not known. */
+/* Bytes of host memory that a GPU has; 0 = not known. */
 double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);
@@ -265,7 +268,7 @@ static inline double step_accumulate_bytes(const struct scenario *scenario,
 					     scenario->stack.adds_in_gemm,
 					     scenario->stack.sum_copy_bytes);
 }
-/* Those that states_shards() finds, of the mesh that stands. */
+/* The same as states_shards(), for a mesh that is built already. */
 void step_shards(const struct plan *plan, const struct mesh *mesh, struct shards *out);
 /* Whether experts are on other ranks than the dense weights of their layer: then FSDP
  * wraps them apart, and a rank that alone holds its experts gathers none. */
@@ -276,7 +279,8 @@ struct group step_shard_group(const struct group *group, int64_t sharded);
 void step_pieces(const struct fabric *fabric, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,
 		 struct collective *out);
-/* Per logit at the loss's peak, and what captured CUDA graphs hold. */
+/* Bytes per logit at the loss's peak; whether the loss is compiled with the model; and
+ * the bytes that captured CUDA graphs hold. */
 double step_logit_width(const struct scenario *scenario);
 bool step_compiles_loss(const struct scenario *scenario);
 double step_graph_bytes(const struct scenario *scenario);
