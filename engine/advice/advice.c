@@ -28,7 +28,7 @@ struct list {
 	struct told item[MAX_TOLD];
 };
 
-static void tell(struct list *list, const struct finding *finding, double worth)
+static void add_finding(struct list *list, const struct finding *finding, double worth)
 {
 	int at = list->count;
 
@@ -191,7 +191,7 @@ static void try_move(const struct situation *now, const struct move *move,
 	finding.value[4] = best->bubble_ratio;
 	finding.nearest[0] = best->value;
 	finding.nearest_count = 1;
-	tell(list, &finding, worth);
+	add_finding(list, &finding, worth);
 }
 
 static void read_note(const struct situation *now, const struct note *note,
@@ -200,8 +200,8 @@ static void read_note(const struct situation *now, const struct note *note,
 	struct finding finding = { .rule = &note->rule, .knob = note->knob };
 
 	if (note->holds(now, finding.value))
-		tell(list, &finding,
-		     note->rule.severity == SEVERITY_WARNING ? 0.03 : 0);
+		add_finding(list, &finding,
+			    note->rule.severity == SEVERITY_WARNING ? 0.03 : 0);
 }
 
 static bool is_asked_for(const struct move *move, const struct estimate *now)

@@ -109,7 +109,7 @@ static size_t put_plain(const struct unit *unit, const char *after, double value
 }
 
 /* 2.50 M reads 2.5 M: what a person typed comes back as typed. */
-static size_t trimmed(const char *text, char *out, size_t size)
+static size_t trim_zeros(const char *text, char *out, size_t size)
 {
 	size_t number = strspn(text, "-0123456789."), keep = number;
 	int length;
@@ -128,7 +128,7 @@ static size_t put_tokens(double value, char *out, size_t size)
 	char text[64];
 
 	scale_value(counts, "", value, text, sizeof text);
-	return trimmed(text, out, size);
+	return trim_zeros(text, out, size);
 }
 
 static size_t put_real(double value, char *out, size_t size)
@@ -141,7 +141,7 @@ static size_t put_real(double value, char *out, size_t size)
 	if (a >= 99999.5 && a < 1e17)
 		return put_tokens(value, out, size);
 	put_number(text, sizeof text, "", value, decimals, "");
-	return trimmed(text, out, size);
+	return trim_zeros(text, out, size);
 }
 
 static size_t put_percent(double share, char *out, size_t size)

@@ -21,8 +21,8 @@ static const struct {
 enum { EXPOSED = sizeof exposed / sizeof exposed[0] };
 
 /* The row of this key, made where it is new. */
-static double *row(struct compare_sum *sum, const char *key, const char *label,
-		   int plan)
+static double *find_row(struct compare_sum *sum, const char *key, const char *label,
+			int plan)
 {
 	int at = 0;
 
@@ -36,14 +36,14 @@ static double *row(struct compare_sum *sum, const char *key, const char *label,
 
 static void add_training(const struct estimate *e, int plan, struct compare_sum *out)
 {
-	*row(out, "compute", "compute", plan) =
+	*find_row(out, "compute", "compute", plan) =
 		e->compute_seconds - e->recompute_seconds;
-	*row(out, "recompute", "recompute", plan) = e->recompute_seconds;
+	*find_row(out, "recompute", "recompute", plan) = e->recompute_seconds;
 	for (int d = 0; d < EXPOSED; d++)
-		*row(out, exposed[d].key, exposed[d].label, plan) =
+		*find_row(out, exposed[d].key, exposed[d].label, plan) =
 			e->cost[exposed[d].dimension].exposed_seconds;
-	*row(out, "bubble", "bubble", plan) = e->bubble_seconds;
-	*row(out, "optimizer", "optimizer", plan) = e->optimizer_seconds;
+	*find_row(out, "bubble", "bubble", plan) = e->bubble_seconds;
+	*find_row(out, "optimizer", "optimizer", plan) = e->optimizer_seconds;
 	out->sum.value[plan] = e->step_seconds;
 }
 
@@ -51,10 +51,10 @@ static void add_serving(const struct estimate *e, int plan, struct compare_sum *
 {
 	const struct serving_estimate *v = &e->serving;
 
-	*row(out, "compute", "compute", plan) = v->compute_seconds;
-	*row(out, "memory", "memory", plan) = v->memory_seconds;
-	*row(out, "network", "network", plan) = v->network_seconds;
-	*row(out, "overhead", "overhead", plan) = v->overhead_seconds;
+	*find_row(out, "compute", "compute", plan) = v->compute_seconds;
+	*find_row(out, "memory", "memory", plan) = v->memory_seconds;
+	*find_row(out, "network", "network", plan) = v->network_seconds;
+	*find_row(out, "overhead", "overhead", plan) = v->overhead_seconds;
 	out->sum.value[plan] = v->compute_seconds + v->memory_seconds +
 			       v->network_seconds + v->overhead_seconds;
 }
@@ -64,16 +64,16 @@ static void add_bytes(const struct estimate *e, bool serves, int plan,
 {
 	const struct stage_memory *m = &e->memory;
 
-	*row(out, "weights", "weights", plan) = m->weights_bytes;
+	*find_row(out, "weights", "weights", plan) = m->weights_bytes;
 	if (serves) {
-		*row(out, "kv", "KV cache", plan) = m->kv_bytes;
+		*find_row(out, "kv", "KV cache", plan) = m->kv_bytes;
 	} else {
-		*row(out, "gradients", "gradients", plan) = m->gradients_bytes;
-		*row(out, "optimizer", "optimizer", plan) = m->optimizer_bytes;
+		*find_row(out, "gradients", "gradients", plan) = m->gradients_bytes;
+		*find_row(out, "optimizer", "optimizer", plan) = m->optimizer_bytes;
 	}
-	*row(out, "activations", "activations", plan) = m->activations_bytes;
-	*row(out, "buffers", "buffers", plan) = m->buffers_bytes;
-	*row(out, "framework", "framework", plan) = m->framework_bytes;
+	*find_row(out, "activations", "activations", plan) = m->activations_bytes;
+	*find_row(out, "buffers", "buffers", plan) = m->buffers_bytes;
+	*find_row(out, "framework", "framework", plan) = m->framework_bytes;
 	out->sum.value[plan] = m->total_bytes;
 }
 

@@ -107,8 +107,8 @@ static void constant(const struct asked *a, struct explanation *out, const char 
 }
 
 /* "cluster.ll_share" of the protocol that is quickest. */
-static void measured(const struct asked *a, struct explanation *out, const char *symbol,
-		     const char *meaning, const char *member)
+static void add_measured(const struct asked *a, struct explanation *out,
+			 const char *symbol, const char *meaning, const char *member)
 {
 #define WORD(word, t, p) [TRANSPORT_##t][PROTOCOL_##p] = word,
 	static const char *const words[TRANSPORT_COUNT][PROTOCOL_COUNT] = {
@@ -146,7 +146,7 @@ static void waiting_terms(const struct asked *a, struct explanation *out)
 	     "start_seconds");
 	used(a, out, "near_steps", "steps inside the domain", "near_steps");
 	if (row && row->hop_seconds > 0)
-		measured(a, out, "hop", "each of them", "hop_seconds");
+		add_measured(a, out, "hop", "each of them", "hop_seconds");
 	else
 		constant(a, out, "hop", "each of them",
 			 "cluster.domain_latency_seconds");
@@ -154,7 +154,7 @@ static void waiting_terms(const struct asked *a, struct explanation *out)
 	constant(a, out, "far_hop", "each of them", "cluster.network_latency_seconds");
 	used(a, out, "peers", "that are addressed at once", "peers");
 	if (formula_uses(out->formula, "peer"))
-		measured(a, out, "peer", "each of them", "peer_seconds");
+		add_measured(a, out, "peer", "each of them", "peer_seconds");
 }
 
 static void moving_terms(const struct asked *a, struct explanation *out)
@@ -174,7 +174,7 @@ static void start_terms(const struct asked *a, struct explanation *out)
 {
 	if (account_of(a).pace.measured) {
 		explain_say(out, "start");
-		measured(a, out, "start", "of the protocol", "start_seconds");
+		add_measured(a, out, "start", "of the protocol", "start_seconds");
 	} else if (account_of(a).unit->transport == TRANSPORT_DISPATCH &&
 		   a->scenario->plan.mode == MODE_INFERENCE &&
 		   a->scenario->cluster.accelerator.calibration.serving
@@ -326,7 +326,7 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 	if (share) {
 		explain_say(out, " * share");
 		if (near)
-			measured(a, out, "share", "of it, in the protocol", share);
+			add_measured(a, out, "share", "of it, in the protocol", share);
 		else
 			used(a, out, "share", "payload of what travels", share);
 	}

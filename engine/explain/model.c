@@ -44,7 +44,7 @@ static double scores(const struct asked *a)
 	       weight_flops(a) * (counts_of(a).active - table(a)) - 6 * adapters(a);
 }
 
-static double norms(const struct asked *a)
+static double count_norms(const struct asked *a)
 {
 	struct model_counts counts = counts_of(a);
 	double layers = 0;
@@ -126,7 +126,7 @@ const struct explain_node explain_model[] = {
 		{ "tied", "1 if the head is the table", "model.tied_embeddings" },
 		{ "V", "vocabulary", "model.vocab" },
 		{ "h", "hidden size", "model.hidden" }),
-	NODE("model.end_norms", "Norms beside the layers", FORM_COUNT, norms,
+	NODE("model.end_norms", "Norms beside the layers", FORM_COUNT, count_norms,
 	     norm_terms, NULL, "Behind the last layer, and of the embedding."),
 	NODE_OF("model.weight_flops", "FLOPs of a token for each weight", FORM_COUNT,
 		weight_flops, "if(r > 0, 4, 6)",

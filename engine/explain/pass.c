@@ -192,7 +192,7 @@ static double requests(const struct asked *a)
 	return (b->requests + b->prompt_requests) / (is_halved(a) ? 2 : 1);
 }
 
-static double launching(const struct asked *a)
+static double find_launching(const struct asked *a)
 {
 	const struct model *m = &a->scenario->model;
 	const struct serving_stack *v = &a->scenario->stack.serving;
@@ -336,7 +336,7 @@ const struct explain_node explain_pass_nodes[] = {
 	NODE("host_seconds", "Host of a pass", FORM_SECONDS, host, host_terms, NULL,
 	     "Each stage takes the pass on; kernels that no graph replays are "
 	     "launched, and the slower of host and GPU counts."),
-	NODE("launching_seconds", "Launching a pass", FORM_SECONDS, launching,
+	NODE("launching_seconds", "Launching a pass", FORM_SECONDS, find_launching,
 	     launching_terms, NULL, "Layer by layer."),
 	NODE("requests", "Requests in a pass", FORM_REAL, requests, NULL,
 	     EXPLAIN_SIMULATED,

@@ -25,8 +25,8 @@ VALUE(bytes, op_of(a)->bytes)
 /* --- rates --- */
 
 /* A share of a rate: a constant, where the chip has it. */
-static void share(const struct asked *a, struct explanation *out, const char *symbol,
-		  const char *key, double usual)
+static void add_share(const struct asked *a, struct explanation *out,
+		      const char *symbol, const char *key, double usual)
 {
 	if (explain_value(a, "%s", key) > 0) {
 		explain_say(out, "%s", symbol);
@@ -48,7 +48,7 @@ static void share_of(const struct asked *a, struct explanation *out, const char 
 	if (!(explain_value(a, "%s", key) > 0))
 		snprintf(key, sizeof key, "cluster.%s.%s", table,
 			 knob->words[PRECISION_BF16]);
-	share(a, out, symbol, key, usual);
+	add_share(a, out, symbol, key, usual);
 }
 
 static void compute_share(const struct asked *a, struct explanation *out)
@@ -57,13 +57,13 @@ static void compute_share(const struct asked *a, struct explanation *out)
 
 	switch (op->rates) {
 	case KERNEL_PROMPT:
-		share(a, out, "e", "cluster.serving_attention_efficiency", 0.6);
+		add_share(a, out, "e", "cluster.serving_attention_efficiency", 0.6);
 		return;
 	case KERNEL_DECODE:
-		share(a, out, "e", "cluster.serving_attention_efficiency", 0.5);
+		add_share(a, out, "e", "cluster.serving_attention_efficiency", 0.5);
 		return;
 	case KERNEL_LATENT:
-		share(a, out, "e", "cluster.serving_latent_efficiency", 0.5);
+		add_share(a, out, "e", "cluster.serving_latent_efficiency", 0.5);
 		return;
 	default: break;
 	}
@@ -101,14 +101,14 @@ static void memory_share(const struct asked *a, struct explanation *out)
 	switch (op->rates) {
 	case KERNEL_SMALL:
 	case KERNEL_ROUTING:
-		share(a, out, "e", "cluster.serving_elementwise_efficiency", 0.6);
+		add_share(a, out, "e", "cluster.serving_elementwise_efficiency", 0.6);
 		return;
 	case KERNEL_DECODE:
 	case KERNEL_LATENT:
-		share(a, out, "e",
-		      narrow ? "cluster.serving_kv_efficiency_fp8"
-			     : "cluster.serving_kv_efficiency",
-		      0.7);
+		add_share(a, out, "e",
+			  narrow ? "cluster.serving_kv_efficiency_fp8"
+				 : "cluster.serving_kv_efficiency",
+			  0.7);
 		return;
 	case KERNEL_PROMPT:
 		share_of(a, out, "e", "serving_stream_efficiency", PRECISION_BF16, 0.7);
@@ -119,7 +119,7 @@ static void memory_share(const struct asked *a, struct explanation *out)
 	share_of(a, out, "e", "serving_stream_efficiency", op->stored, 0.7);
 	if (op->rates == KERNEL_EXPERTS) {
 		explain_say(out, " * ");
-		share(a, out, "g", "cluster.serving_grouped_stream_efficiency", 1);
+		add_share(a, out, "g", "cluster.serving_grouped_stream_efficiency", 1);
 	}
 	explain_say(out, ")");
 }

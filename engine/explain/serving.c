@@ -33,7 +33,7 @@ static void fill_mixed(const struct asked *a, struct explanation *out)
 	}
 }
 
-static void tpot(const struct asked *a, struct explanation *out)
+static void tpot_terms(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "output", "tokens that a request gets, the first with its prompt",
 	     "output");
@@ -47,7 +47,7 @@ static void tpot(const struct asked *a, struct explanation *out)
 	explain_stretch(a, out);
 }
 
-static void ttft(const struct asked *a, struct explanation *out)
+static void ttft_terms(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "served", "from its entry on", "serving.first_token_seconds");
 	if (serving(a)->waiting <= 0) {
@@ -172,10 +172,10 @@ const struct explain_row explain_serving[] = {
 	  "for those of its wave that stand before it, mean over the first waves. "
 	  "Where requests come at a rate, each finds the others with the share of "
 	  "their time that they wait.",
-	  queue_source, .fill = ttft },
+	  queue_source, .fill = ttft_terms },
 	{ "tpot_seconds", "Time per output token",
 	  "(step / gain + behind * added / max(1, output - 1))", steady, queue_source,
-	  .fill = tpot },
+	  .fill = tpot_terms },
 	{ "ttft_seconds_low", "TTFT, low end", "TTFT / f", held_out, runs,
 	  .terms = TERMS({ "TTFT", "predicted", "ttft_seconds" },
 			 { "f", "that four of five left-out runs lie within",

@@ -30,7 +30,7 @@ static void inside(const struct asked *a, struct explanation *out)
 	     full ? "max_concurrency" : "running");
 }
 
-static void cache(const struct asked *a, struct explanation *out)
+static void cache_terms(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "prefix", "cache of what all requests share",
 	     "serving.prefix_bytes");
@@ -67,7 +67,7 @@ static void add_room(const struct asked *a, struct explanation *out)
 	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
 }
 
-static void tokens(const struct asked *a, struct explanation *out)
+static void token_terms(const struct asked *a, struct explanation *out)
 {
 	if (serving(a)->kv_bytes_per_token <= 0) {
 		explain_say(out, "0");
@@ -183,7 +183,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "count all of it. Heads that TP can't split are copied; pages are whole; "
 	  "windows cut; states of SSM layers have one size.",
 	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c",
-	  .fill = cache },
+	  .fill = cache_terms },
 	{ "kv_bytes_per_token", "KV cache of a token", NULL,
 	  "Of one copy, whatever ranks repeat; mean over a request's context where "
 	  "windows cut it.",
@@ -193,7 +193,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "For requests of this length; a cached prefix is held once. The cache is "
 	  "capacity * share - (held - context) with vLLM, (capacity - F) * share - W "
 	  "with SGLang, (capacity - held) * share with others.",
-	  memory_source, .fill = tokens },
+	  memory_source, .fill = token_terms },
 	{ "host_tokens", "Tokens that host memory holds", NULL,
 	  "Behind the caches of all GPUs, for requests of this length.", memory_source,
 	  .fill = on_host },

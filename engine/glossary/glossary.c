@@ -76,7 +76,7 @@ static const struct glossary_word *called(const char *name, size_t length)
 }
 
 /* The name as it stands, or without the ending of several. */
-static const struct glossary_word *term(const char *name, size_t length)
+static const struct glossary_word *find_term(const char *name, size_t length)
 {
 	const struct glossary_word *found = called(name, length);
 
@@ -90,7 +90,7 @@ static const struct glossary_word *term(const char *name, size_t length)
 
 const struct glossary_word *glossary_term(const char *name)
 {
-	return term(name, strlen(name));
+	return find_term(name, strlen(name));
 }
 
 static const struct glossary_word *of_kind(enum word_kind kind, const char *key)
@@ -172,7 +172,7 @@ const char *glossary_broken(const char *text, size_t *length)
 			text += *length + 1;
 			*length = strcspn(text, "]");
 		}
-		if (text[*length] == '\0' || !term(text, *length))
+		if (text[*length] == '\0' || !find_term(text, *length))
 			return text;
 	}
 	return NULL;
@@ -190,7 +190,7 @@ int glossary_links(const char *text,
 			text += length + 1;
 			length = strcspn(text, "]");
 		}
-		found = term(text, length);
+		found = find_term(text, length);
 		while (i < count && links[i] != found)
 			i++;
 		if (found && i == count && count < GLOSSARY_MAX_LINKS)

@@ -16,8 +16,8 @@ struct beside {
 			     * the frozen matrix's input or its output */
 };
 
-static void call(const struct beside *b, const char *name, enum collective_kind kind,
-		 int forward, int backward)
+static void add_call(const struct beside *b, const char *name,
+		     enum collective_kind kind, int forward, int backward)
 {
 	double bytes = kind == COLLECTIVE_ALL_TO_ALL
 			       ? b->wide / (double)b->context->mesh->tp
@@ -35,23 +35,24 @@ static void inner_calls(const struct beside *b, enum collective_kind forward)
 {
 	const struct beside narrow = { b->context, b->graph, 0, b->inner };
 
-	call(&narrow, "adapter's inner output", forward, 1, 0);
-	call(&narrow, "adapter's inner gradient", COLLECTIVE_ALL_REDUCE, 0, 1);
+	add_call(&narrow, "adapter's inner output", forward, 1, 0);
+	add_call(&narrow, "adapter's inner gradient", COLLECTIVE_ALL_REDUCE, 0, 1);
 }
 
 /* The frozen layer hands on the input that it gathered, unless its kernels gather by
  * pieces; without sequence parallelism the input's gradient is added up. */
-static void columns(const struct beside *b)
+static void call_columns(const struct beside *b)
 {
 	const struct plan *plan = &b->context->scenario->plan;
 
 	if (plan->sp && plan->tp_overlap) {
-		call(b, "adapter's input", COLLECTIVE_ALL_GATHER, 1, 0);
-		call(b, "adapter's input gradient", COLLECTIVE_REDUCE_SCATTER, 0, 1);
+		add_call(b, "adapter's input", COLLECTIVE_ALL_GATHER, 1, 0);
+		add_call(b, "adapter's input gradient", COLLECTIVE_REDUCE_SCATTER, 0,
+			 1);
 	}
 	inner_calls(b, COLLECTIVE_ALL_GATHER);
 	if (!plan->sp)
-		call(b, "adapter's input gradient", COLLECTIVE_ALL_REDUCE, 0, 1);
+		add_call(b, "adapter's input gradient", COLLECTIVE_ALL_REDUCE, 0, 1);
 }
 
 /* Columns that a rank has of all rows become all columns of its rows: by one exchange,
@@ -62,9 +63,9 @@ static void rows(const struct beside *b)
 
 	inner_calls(b, COLLECTIVE_ALL_REDUCE);
 	if (plan->sp && plan->lora_exchange)
-		call(b, "adapter's output", COLLECTIVE_ALL_TO_ALL, 1, 1);
+		add_call(b, "adapter's output", COLLECTIVE_ALL_TO_ALL, 1, 1);
 	else
-		call(b, "adapter's output", COLLECTIVE_ALL_GATHER, 1, plan->sp);
+		add_call(b, "adapter's output", COLLECTIVE_ALL_GATHER, 1, plan->sp);
 }
 
 void graph_adapter_calls(const struct graph_context *c, const struct shapes *shapes,
@@ -82,7 +83,7 @@ void graph_adapter_calls(const struct graph_context *c, const struct shapes *sha
 	/* heads expand from latents as from any input; others are whole on every rank
 	 */
 	if (entered || shape->part == PART_EXPANSION)
-		columns(&b);
+		call_columns(&b);
 	else if (leaves)
 		rows(&b);
 }

@@ -238,8 +238,8 @@ static void draw_experts(const struct graph_context *c, struct graph *graph,
 	add_biases(c, graph, r);
 }
 
-static void router(const struct graph_context *c, struct graph *graph,
-		   const struct shape *shape)
+static void draw_router(const struct graph_context *c, struct graph *graph,
+			const struct shape *shape)
 {
 	struct graph_operator *op = multiply(c, graph, shape, 1);
 
@@ -256,8 +256,8 @@ static void router(const struct graph_context *c, struct graph *graph,
 /* Tokens go to latent experts at their narrower width, and come back at it; each rank
  * projects its own tokens by a whole matrix (Megatron's moe_layer.py, fc1_latent_proj
  * and fc2_latent_proj, which are duplicated over TP). */
-static void latent(const struct graph_context *c, struct graph *graph,
-		   const struct shape *shape, bool down)
+static void draw_latent(const struct graph_context *c, struct graph *graph,
+			const struct shape *shape, bool down)
 {
 	struct graph_operator *op;
 
@@ -338,8 +338,8 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	h = r.width;
 	wide = bare;
 	graph_stay_wide(&wide);
-	router(&wide, graph, &r.shape[EXPERT_ROUTER]);
-	latent(&bare, graph, &r.shape[EXPERT_LATENT_DOWN], true);
+	draw_router(&wide, graph, &r.shape[EXPERT_ROUTER]);
+	draw_latent(&bare, graph, &r.shape[EXPERT_LATENT_DOWN], true);
 	if (orders_copies(c))
 		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);
 	wait_for_counts(c, graph);
@@ -358,7 +358,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	if (orders_copies(c))
 		move_rows(c, graph, "unpermute and weigh", r.sent * r.tokens * r.top_k,
 			  h);
-	latent(&bare, graph, &r.shape[EXPERT_LATENT_UP], false);
+	draw_latent(&bare, graph, &r.shape[EXPERT_LATENT_UP], false);
 	for (int i = from; i < graph->count; i++)
 		graph->item[i].branch = BRANCH_ROUTED;
 }

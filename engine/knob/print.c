@@ -27,7 +27,7 @@ size_t knob_decimal(double value, double scale, double stored, char *out, size_t
 	return (size_t)snprintf(out, size, "%s", text);
 }
 
-static size_t copy(const char *text, char *out, size_t size)
+static size_t copy_number(const char *text, char *out, size_t size)
 {
 	size_t length = strlen(text);
 
@@ -45,13 +45,13 @@ static size_t print_set(const struct knob *knob, uint64_t bits, char *out, size_
 	size_t used = 0;
 
 	if (bits == 0)
-		return copy(knob->zero, out, size);
+		return copy_number(knob->zero, out, size);
 	for (int i = 0; knob->words[i]; i++) {
 		if (!(bits >> i & 1))
 			continue;
 		if (used > 0)
-			used += copy("+", out + used, size - used);
-		used += copy(knob->words[i], out + used, size - used);
+			used += copy_number("+", out + used, size - used);
+		used += copy_number(knob->words[i], out + used, size - used);
 	}
 	return used;
 }
@@ -78,18 +78,18 @@ static size_t print_number(const struct knob *knob, double value, double exact,
 	char number[40];
 
 	if (knob->zero && value == 0)
-		return copy(knob->zero, out, size);
+		return copy_number(knob->zero, out, size);
 	knob_decimal(value, knob->scale, exact, number, sizeof number);
-	return copy(number, out, size);
+	return copy_number(number, out, size);
 }
 
 size_t knob_print_value(const struct knob *knob, double value, char *out, size_t size)
 {
 	switch (knob->type) {
-	case KNOB_TEXT: return copy("", out, size);
+	case KNOB_TEXT: return copy_number("", out, size);
 	case KNOB_SET: return print_set(knob, (uint64_t)value, out, size);
 	case KNOB_BOOL:
-	case KNOB_WORD: return copy(word_of(knob, value), out, size);
+	case KNOB_WORD: return copy_number(word_of(knob, value), out, size);
 	case KNOB_INT:
 	case KNOB_REAL: break;
 	}
@@ -103,7 +103,7 @@ size_t knob_print(const struct scenario *scenario, const struct knob *knob, char
 	double value = knob_get(scenario, knob);
 
 	if (knob->type == KNOB_TEXT)
-		return copy(*text ? text : knob->zero, out, size);
+		return copy_number(*text ? text : knob->zero, out, size);
 	if (knob->type == KNOB_REAL)
 		return print_number(knob, value, stored(scenario, knob), out, size);
 	return knob_print_value(knob, value, out, size);
@@ -138,7 +138,7 @@ size_t knob_show(const struct scenario *scenario, const struct knob *knob, char 
 		snprintf(text, sizeof text, "%.0f Ki", value / 1024);
 	else
 		return knob_print(scenario, knob, out, size);
-	return copy(text, out, size);
+	return copy_number(text, out, size);
 }
 
 void knob_domain(const struct knob *knob, char *out, size_t size)
@@ -150,14 +150,14 @@ void knob_domain(const struct knob *knob, char *out, size_t size)
 		out[0] = '\0';
 	for (int i = 0; knob->words && knob->words[i]; i++) {
 		if (i > 0)
-			used += copy(knob->type == KNOB_SET ? "+" : ", ", out + used,
-				     size - used);
-		used += copy(knob->words[i], out + used, size - used);
+			used += copy_number(knob->type == KNOB_SET ? "+" : ", ",
+					    out + used, size - used);
+		used += copy_number(knob->words[i], out + used, size - used);
 	}
 	if (knob->words)
 		return;
 	if (knob->type == KNOB_TEXT || knob->type == KNOB_BOOL) {
-		copy(knob->type == KNOB_TEXT ? "text" : "on, off", out, size);
+		copy_number(knob->type == KNOB_TEXT ? "text" : "on, off", out, size);
 		return;
 	}
 	knob_decimal(knob->min, 1, knob->min, low, sizeof low);

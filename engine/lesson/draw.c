@@ -25,7 +25,8 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-static void pick(const struct lesson *lesson, uint64_t *state, struct scenario *out)
+static void pick_values(const struct lesson *lesson, uint64_t *state,
+			struct scenario *out)
 {
 	char why[128];
 
@@ -117,7 +118,7 @@ bool lesson_draw(const struct lesson *lesson, const char *seed,
 	for (int i = 1; i <= MOST_TRIES; i++) {
 		if (tries)
 			*tries = i;
-		pick(lesson, &state, out);
+		pick_values(lesson, &state, out);
 		if (is_fit_for_all(lesson, out, scratch, fault))
 			return true;
 	}

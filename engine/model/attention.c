@@ -5,8 +5,8 @@
 #include "engine/model/index.h"
 #include "engine/model/mixer.h"
 
-static void measure(const struct model *model, const struct layer_kind *kind, double tp,
-		    struct mixing *out)
+static void measure_attention(const struct model *model, const struct layer_kind *kind,
+			      double tp, struct mixing *out)
 {
 	const struct attention *a = &kind->attention;
 
@@ -65,8 +65,8 @@ static struct shape *project_twice(double h, const struct attention *a,
 	return shape;
 }
 
-static void project(const struct model *model, const struct attention *a,
-		    const struct share *share, struct shapes *out)
+static void draw_projections(const struct model *model, const struct attention *a,
+			     const struct share *share, struct shapes *out)
 {
 	const struct mixing *m = &out->mixing;
 	double h = (double)model->hidden;
@@ -87,8 +87,8 @@ static void project(const struct model *model, const struct attention *a,
 
 /* Keys and values of whole windows of tokens, beside those of the last ones, with a
  * bias for each place of a window, and a norm. */
-static void compress(double h, const struct attention *a, const struct share *share,
-		     struct shapes *out)
+static void draw_compressor(double h, const struct attention *a,
+			    const struct share *share, struct shapes *out)
 {
 	double columns = attention_compressor(a);
 	struct shape *shape;
@@ -106,8 +106,8 @@ static void compress(double h, const struct attention *a, const struct share *sh
 
 /* Groups of heads to a rank each, the ranks to the hidden size; with one step all at
  * once. */
-static void output(double h, const struct attention *a, const struct share *share,
-		   struct shapes *out)
+static void draw_output(double h, const struct attention *a, const struct share *share,
+			struct shapes *out)
 {
 	double inner = out->mixing.heads * out->mixing.value_dim;
 	double groups = larger(1, (double)a->output_groups / share->tp);
@@ -121,27 +121,27 @@ static void output(double h, const struct attention *a, const struct share *shar
 		a->output_bias ? h : 0;
 }
 
-static void draw(const struct model *model, const struct layer_kind *kind,
-		 const struct share *share, struct shapes *out)
+static void draw_attention(const struct model *model, const struct layer_kind *kind,
+			   const struct share *share, struct shapes *out)
 {
 	const struct attention *a = &kind->attention;
 	const struct mixing *m = &out->mixing;
 	double h = (double)model->hidden, width = m->heads * m->value_dim;
 
 	shape_add(out, SHAPE_ENTER, "attention input", share->rows, h);
-	project(model, a, share, out);
-	compress(h, a, share, out);
+	draw_projections(model, a, share, out);
+	draw_compressor(h, a, share, out);
 	index_draw(model, a, share, out);
 	shape_add(out, SHAPE_KEYS, "keys and values", share->rows, m->entry);
 	shape_add(out, SHAPE_CORE, "attention", share->rows, width)->weights =
 		a->sinks ? m->heads : 0;
 	shape_add(out, SHAPE_MERGE, "sum of the ring's parts", share->rows, width);
-	output(h, a, share, out);
+	draw_output(h, a, share, out);
 	shape_add(out, SHAPE_LEAVE, "attention output", share->rows, h);
 }
 
-static void say(const struct model *model, const struct layer_kind *kind, char *out,
-		int size)
+static void say_weights(const struct model *model, const struct layer_kind *kind,
+			char *out, int size)
 {
 	const struct attention *a = &kind->attention;
 	const char *entry = a->borrowed_kv ? "0"
@@ -171,9 +171,9 @@ const struct mixer mixer_attention = {
 	.letter = '*',
 	.attends = true,
 	.channels = mixer_heads,
-	.measure = measure,
-	.draw = draw,
-	.say = say,
+	.measure = measure_attention,
+	.draw = draw_attention,
+	.say = say_weights,
 	.symbol = { { "h", "hidden size", "model.hidden" },
 		    { "H", "heads", ".heads" },
 		    { "KV", "heads of keys and values", ".kv_heads" },

@@ -2,7 +2,7 @@
  * a decay for each channel and state, a skip for each channel. */
 #include "engine/model/ssm.h"
 
-static void form(const struct model *model, double tp, struct ssm_form *out)
+static void fill_form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
 	out->in = 2 * out->inner;
@@ -19,7 +19,7 @@ const struct mixer mixer_mamba1 = {
 	.nearest = &mixer_mamba2,
 	.scans = true,
 	.channels = ssm_inner,
-	.form = form,
+	.form = fill_form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,
 	.parameters = "2 * h * i + c * i + i + i * (r + 2 * s) + r * i + i + i * s + "

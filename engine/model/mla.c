@@ -5,8 +5,8 @@
 #include "engine/model/index.h"
 #include "engine/model/mixer.h"
 
-static void measure(const struct model *model, const struct layer_kind *kind, double tp,
-		    struct mixing *out)
+static void measure_mla(const struct model *model, const struct layer_kind *kind,
+			double tp, struct mixing *out)
 {
 	const struct attention *a = &kind->attention;
 	double rank = (double)a->kv_rank, rope = (double)a->rope_dim;
@@ -75,8 +75,8 @@ static void draw_up(const struct attention *a, double h, const struct share *sha
 	shape->part = PART_EXPANSION;
 }
 
-static void draw(const struct model *model, const struct layer_kind *kind,
-		 const struct share *share, struct shapes *out)
+static void draw_mla(const struct model *model, const struct layer_kind *kind,
+		     const struct share *share, struct shapes *out)
 {
 	const struct attention *a = &kind->attention;
 	const struct mixing *m = &out->mixing;
@@ -111,8 +111,8 @@ const struct mixer mixer_mla = {
 	.attends = true,
 	.latent = true,
 	.channels = mixer_heads,
-	.measure = measure,
-	.draw = draw,
+	.measure = measure_mla,
+	.draw = draw_mla,
 	.say = say,
 	.symbol = { { "h", "hidden size", "model.hidden" },
 		    { "H", "heads", ".heads" },

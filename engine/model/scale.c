@@ -7,7 +7,7 @@
 
 /* The multiple of unit (or of what of it divides value) nearest to value * factor,
  * never less than one of them. */
-static int64_t scaled(int64_t value, double factor, int64_t unit)
+static int64_t scale_size(int64_t value, double factor, int64_t unit)
 {
 	int64_t times;
 
@@ -34,11 +34,11 @@ static void scale_attention(struct attention *a, double factor)
 
 	if (a->heads <= 0)
 		return;
-	a->heads = scaled(a->heads, factor, head_unit(a));
+	a->heads = scale_size(a->heads, factor, head_unit(a));
 	if (!shares)
 		a->kv_heads = a->heads;
-	a->query_rank = scaled(a->query_rank, factor, 64);
-	a->kv_rank = scaled(a->kv_rank, factor, 64);
+	a->query_rank = scale_size(a->query_rank, factor, 64);
+	a->kv_rank = scale_size(a->kv_rank, factor, 64);
 }
 
 static void scale_ssm(struct ssm *ssm, double factor)
@@ -49,25 +49,25 @@ static void scale_ssm(struct ssm *ssm, double factor)
 		return;
 	if (ssm->heads > 0 && ssm->head_dim > 0 &&
 	    ssm->inner == ssm->heads * ssm->head_dim) {
-		ssm->heads = scaled(ssm->heads, factor, groups);
+		ssm->heads = scale_size(ssm->heads, factor, groups);
 		ssm->inner = ssm->heads * ssm->head_dim;
 	} else {
-		ssm->inner = scaled(ssm->inner, factor, 128);
+		ssm->inner = scale_size(ssm->inner, factor, 128);
 	}
-	ssm->dt_rank = scaled(ssm->dt_rank, factor, 1);
+	ssm->dt_rank = scale_size(ssm->dt_rank, factor, 1);
 }
 
 bool model_scale(const struct model *model, double factor, struct model *out)
 {
-	int64_t layers = scaled(model->layers, factor, 1);
+	int64_t layers = scale_size(model->layers, factor, 1);
 
 	memcpy(out, model, sizeof *out);
 	if (!(factor > 0) || layers > MAX_LAYERS)
 		return false;
-	out->hidden = scaled(model->hidden, factor, 128);
-	out->moe.expert_ffn = scaled(model->moe.expert_ffn, factor, 128);
-	out->moe.expert_latent = scaled(model->moe.expert_latent, factor, 128);
-	out->moe.shared_ffn = scaled(model->moe.shared_ffn, factor, 128);
+	out->hidden = scale_size(model->hidden, factor, 128);
+	out->moe.expert_ffn = scale_size(model->moe.expert_ffn, factor, 128);
+	out->moe.expert_latent = scale_size(model->moe.expert_latent, factor, 128);
+	out->moe.shared_ffn = scale_size(model->moe.shared_ffn, factor, 128);
 	scale_ssm(&out->ssm, factor);
 	out->layers = 0;
 	out->kinds = 0;
@@ -79,7 +79,7 @@ bool model_scale(const struct model *model, double factor, struct model *out)
 		struct layer_kind kind = model->kind[model->layer[like]];
 
 		scale_attention(&kind.attention, factor);
-		kind.ffn = scaled(kind.ffn, factor, 128);
+		kind.ffn = scale_size(kind.ffn, factor, 128);
 		if (!model_add_layer(out, &kind))
 			return false;
 	}

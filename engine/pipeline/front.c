@@ -220,7 +220,7 @@ static void memory_start(const struct front *at, struct memory *kept)
 	kept->passed = kept->most = 0;
 }
 
-static void keep(const struct front *at, struct memory *kept)
+static void keep_front(const struct front *at, struct memory *kept)
 {
 	size_t bytes = ((size_t)at->r->stages + 1) * sizeof *at->y;
 
@@ -272,7 +272,7 @@ static double leave_out(struct front *at, struct memory *kept)
 	if (kept->most == 0 || !has_moved(at, kept, more)) {
 		kept->passed++;
 		if (kept->passed >= kept->most)
-			keep(at, kept);
+			keep_front(at, kept);
 		return 0;
 	}
 	kept->passed++;
@@ -306,7 +306,7 @@ static double run_front(const struct rounds *r)
 }
 
 /* The seconds that one more micro-batch costs the busiest stage. */
-static double busiest(const struct rounds *r)
+static double busiest_seconds(const struct rounds *r)
 {
 	double most = 0;
 
@@ -331,7 +331,7 @@ static double make_whole(struct rounds *r)
 		return 0;
 	/* No stack runs that (rule E14): take the next that one would run. */
 	r->micro_batches += p - rest;
-	return (double)(p - rest) * busiest(r);
+	return (double)(p - rest) * busiest_seconds(r);
 }
 
 static double run_with(struct rounds *r, int64_t micro_batches)

@@ -265,8 +265,8 @@ static bool in_time(const struct inverse *inverse, const struct scenario *s, boo
 	return true;
 }
 
-static void answer(struct inverse *inverse, const struct planner_problem *problem,
-		   const struct planner_result *result)
+static void take_answer(struct inverse *inverse, const struct planner_problem *problem,
+			const struct planner_result *result)
 {
 	struct model_counts counts;
 
@@ -309,7 +309,7 @@ bool inverse_take(struct inverse *inverse, const struct planner_problem *problem
 			return false;
 	}
 	if (inverse->answering || (good && inverse->deadline_seconds > 0)) {
-		answer(inverse, problem, result);
+		take_answer(inverse, problem, result);
 		return true;
 	}
 	if (good) {

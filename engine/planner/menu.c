@@ -41,7 +41,7 @@ void search_put(const struct inner *inner, enum role role, struct plan *plan)
 
 /* Knobs that neither rules nor the estimate look at, beside the others of their role,
  * are set to one value. A layout string has chunks of its own and is left alone. */
-static void blank(struct inner *inner)
+static void blank_unread(struct inner *inner)
 {
 	if (inner->split != SPLIT_CUSTOM && !schedule_takes_chunks(inner->schedule))
 		inner->vpp = 1;
@@ -55,7 +55,7 @@ static void blank(struct inner *inner)
 		inner->zero_group = 0;
 }
 
-static bool same(const struct inner *a, const struct inner *b)
+static bool is_same(const struct inner *a, const struct inner *b)
 {
 	return a->schedule == b->schedule && a->split == b->split &&
 	       a->recompute == b->recompute && a->vpp == b->vpp &&
@@ -68,13 +68,13 @@ static bool same(const struct inner *a, const struct inner *b)
 }
 
 /* The one that this comes to, or NULL. Knobs of other roles stand still meanwhile. */
-static struct option *twin(const struct options *menu, const struct inner *blanked)
+static struct option *find_twin(const struct options *menu, const struct inner *blanked)
 {
 	for (int i = menu->count - 1; i >= 0; i--) {
 		struct inner other = menu->item[i].inner;
 
-		blank(&other);
-		if (same(&other, blanked))
+		blank_unread(&other);
+		if (is_same(&other, blanked))
 			return &menu->item[i];
 	}
 	return NULL;
@@ -105,8 +105,8 @@ static bool list_options(struct planner *p, enum role role)
 		search_apply(p, option.choice, role, s);
 		search_get(&s->plan, &option.inner);
 		blanked = option.inner;
-		blank(&blanked);
-		first = twin(menu, &blanked);
+		blank_unread(&blanked);
+		first = find_twin(menu, &blanked);
 		if (first) {
 			first->times++;
 			continue;

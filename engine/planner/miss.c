@@ -26,7 +26,8 @@ static bool has_axis(const struct planner_problem *problem, const char *key)
 }
 
 /* Whether plans with that value were among those that don't fit. */
-static bool tried(const struct planner_problem *problem, const char *key, double value)
+static bool was_tried(const struct planner_problem *problem, const char *key,
+		      double value)
 {
 	for (int i = 0; i < problem->axes; i++) {
 		const struct planner_axis *axis = &problem->axis[i];
@@ -53,7 +54,7 @@ static void enter_stage(struct misses *misses, enum miss_stage stage)
 	}
 	if (stage == MISS_OFFLOAD &&
 	    (misses->count == 0 || s->plan.optimizer_offload == 1 ||
-	     tried(problem, "optimizer_offload", 1)))
+	     was_tried(problem, "optimizer_offload", 1)))
 		stage = MISS_SEQUENCE;
 	if (stage == MISS_SEQUENCE) {
 		inverse_begin(&misses->inverse, INVERSE_SEQUENCE, problem, 0);

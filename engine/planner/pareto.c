@@ -105,7 +105,8 @@ bool pareto_lessens(const struct pareto *pareto)
 	return pareto->kind == PARETO_MEMORY && pareto->count > 0;
 }
 
-static void add(struct pareto *pareto, const struct planner_found *found, double gpus)
+static void add_point(struct pareto *pareto, const struct planner_found *found,
+		      double gpus)
 {
 	if (pareto->count == MAX_FRONT) {
 		pareto->done = true;
@@ -136,7 +137,7 @@ static void take_memory(struct pareto *pareto, const struct planner_problem *pro
 	    pareto->point[pareto->count - 1].found.score == found->score)
 		pareto->count--;
 	planner_scenario(problem, found, &s);
-	add(pareto, found, (double)s.cluster.gpus);
+	add_point(pareto, found, (double)s.cluster.gpus);
 	pareto->limit_bytes = found->memory_bytes - step * room;
 	if (pareto->limit_bytes <= 0)
 		pareto->done = true;
@@ -158,7 +159,7 @@ static void take_users(struct pareto *pareto, const struct planner_problem *prob
 	if (pareto->limit_seconds > 0)
 		found.step_seconds = fmin(found.step_seconds, pareto->limit_seconds);
 	planner_scenario(problem, &found, &s);
-	add(pareto, &found, (double)s.cluster.gpus);
+	add_point(pareto, &found, (double)s.cluster.gpus);
 	pareto->limit_seconds = found.step_seconds / 1.15;
 }
 
@@ -170,7 +171,7 @@ static void take_gpus(struct pareto *pareto, const struct planner_result *result
 			      : 0;
 
 	if (result->found > 0 && result->top[0].tokens_per_second_per_gpu * gpus > most)
-		add(pareto, &result->top[0], gpus);
+		add_point(pareto, &result->top[0], gpus);
 	if (++pareto->at == pareto->counts)
 		pareto->done = true;
 }

@@ -26,7 +26,7 @@ static bool parse_one(const struct scenario *base, const struct knob *knob,
 	return true;
 }
 
-static bool add(struct values *values, double value, char *why, size_t size)
+static bool add_value(struct values *values, double value, char *why, size_t size)
 {
 	for (int i = 0; i < values->count; i++)
 		if (values->value[i] == value)
@@ -65,7 +65,7 @@ static bool add_part(const struct scenario *base, const struct knob *knob, char 
 		return false;
 	}
 	for (int i = 0; i < count; i++)
-		if (!add(values, range[i], why, size))
+		if (!add_value(values, range[i], why, size))
 			return false;
 	return true;
 }

@@ -49,7 +49,7 @@ bool search_grow(struct planner *p, void **items, int count, int *capacity, size
 }
 
 /* A searcher's own memory beside the nodes. */
-static bool equip(struct planner *p)
+static bool equip_searcher(struct planner *p)
 {
 	p->inside = false;
 	memset(p->option, 0, sizeof p->option);
@@ -146,7 +146,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 	p->problem.base.stack.held = find_breakable(problem);
 	p->problem.base.stack.trusted = problem->trust;
 	search_arrange(p);
-	if (!equip(p) || !search_menu(p)) {
+	if (!equip_searcher(p) || !search_menu(p)) {
 		planner_free(p);
 		return NULL;
 	}
@@ -407,7 +407,7 @@ struct planner *search_copy(const struct planner *planner)
 		return NULL;
 	*part = *planner;
 	part->borrowed = true;
-	if (equip(part))
+	if (equip_searcher(part))
 		return part;
 	planner_free(part);
 	return NULL;

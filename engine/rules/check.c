@@ -41,7 +41,7 @@ static bool within(int64_t count, int64_t most)
 	return count > 0 && count <= most;
 }
 
-static bool servable(const struct serving_plan *v)
+static bool can_serve(const struct serving_plan *v)
 {
 	enum { DEGREE = 4096, TOKENS = 1 << 26 };
 
@@ -70,7 +70,7 @@ bool rules_countable(const struct scenario *scenario)
 	       within(scenario->cluster.gpus, WORLD) &&
 	       within(scenario->model.layers, MAX_LAYERS) &&
 	       within(scenario->model.kinds, MAX_LAYER_KINDS) &&
-	       (p->mode != MODE_INFERENCE || servable(&p->serving));
+	       (p->mode != MODE_INFERENCE || can_serve(&p->serving));
 }
 
 const struct legality *rules_of(const struct scenario *scenario, int *count)
@@ -153,7 +153,7 @@ static bool mends_rule(struct search *search, double value)
 	       (search->pass == PASS_LEGAL ? 1 : search->before);
 }
 
-static bool offer(struct search *search, double value)
+static bool offer_value(struct search *search, double value)
 {
 	struct finding *finding = search->finding;
 
@@ -174,11 +174,11 @@ static void offer_multiples(struct search *search, double now, int64_t n)
 	double below = floor(now / (double)n) * (double)n;
 
 	for (int i = 0; i < MAX_TRIES && below >= 1; i++, below -= (double)n)
-		if (below != now && offer(search, below))
+		if (below != now && offer_value(search, below))
 			break;
 	below = floor(now / (double)n) * (double)n;
 	for (int i = 1; i <= MAX_TRIES; i++)
-		if (offer(search, below + (double)i * (double)n))
+		if (offer_value(search, below + (double)i * (double)n))
 			break;
 }
 
@@ -189,10 +189,10 @@ static void offer_divisors(struct search *search, double now, int64_t n)
 	int64_t value = (int64_t)now;
 
 	for (int64_t d = value - 1; d >= 1 && d > value - FARTHEST; d--)
-		if (n % d == 0 && offer(search, (double)d))
+		if (n % d == 0 && offer_value(search, (double)d))
 			break;
 	for (int64_t d = value + 1; d <= n && d < value + FARTHEST; d++)
-		if (n % d == 0 && offer(search, (double)d))
+		if (n % d == 0 && offer_value(search, (double)d))
 			break;
 }
 
@@ -203,10 +203,10 @@ static void offer_around(struct search *search)
 
 	n = knob_values(search->scenario, search->knob, values, &present);
 	for (int i = present - 1; i >= 0; i--)
-		if (offer(search, values[i]))
+		if (offer_value(search, values[i]))
 			break;
 	for (int i = present + 1; i < n; i++)
-		if (offer(search, values[i]))
+		if (offer_value(search, values[i]))
 			break;
 }
 
@@ -236,7 +236,7 @@ static void offer_mends(struct search *search, const struct broken *broken)
 		finding->knob = search->knob->key;
 		now = knob_get(search->scenario, search->knob);
 		if (mend->kind == MEND_VALUE)
-			offer(search, (double)mend->n);
+			offer_value(search, (double)mend->n);
 		else if (mend->kind == MEND_MULTIPLE && mend->n > 0)
 			offer_multiples(search, now, mend->n);
 		else if (mend->kind == MEND_DIVISOR)

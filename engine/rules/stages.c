@@ -13,7 +13,7 @@ static int64_t slots(const struct facts *f)
 	       (f->plan->split_loss ? 1 : 0);
 }
 
-static bool uneven(const struct facts *f, struct broken *out)
+static bool splits_unevenly(const struct facts *f, struct broken *out)
 {
 	if (f->pp < 2 || slots(f) % f->pp == 0)
 		return false;
@@ -34,22 +34,26 @@ static bool counts_ends(const struct facts *f)
 
 bool breaks_e8(const struct facts *f, struct broken *out)
 {
-	return f->plan->split == SPLIT_AUTO && !counts_ends(f) && uneven(f, out);
+	return f->plan->split == SPLIT_AUTO && !counts_ends(f) &&
+	       splits_unevenly(f, out);
 }
 
 bool breaks_e8_counted(const struct facts *f, struct broken *out)
 {
-	return f->plan->split == SPLIT_AUTO && counts_ends(f) && uneven(f, out);
+	return f->plan->split == SPLIT_AUTO && counts_ends(f) &&
+	       splits_unevenly(f, out);
 }
 
 bool breaks_e8_even(const struct facts *f, struct broken *out)
 {
-	return f->plan->split == SPLIT_EVEN && !counts_ends(f) && uneven(f, out);
+	return f->plan->split == SPLIT_EVEN && !counts_ends(f) &&
+	       splits_unevenly(f, out);
 }
 
 bool breaks_e8_even_counted(const struct facts *f, struct broken *out)
 {
-	return f->plan->split == SPLIT_EVEN && counts_ends(f) && uneven(f, out);
+	return f->plan->split == SPLIT_EVEN && counts_ends(f) &&
+	       splits_unevenly(f, out);
 }
 
 static bool uneven_chunks(const struct facts *f, struct broken *out)

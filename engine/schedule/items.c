@@ -104,8 +104,8 @@ static struct input input_of(const struct site *site, const struct work *work)
 }
 
 /* Of a pair the later one; out says whether the stage itself was later still. */
-static struct input awaited(const struct simulate_run *run, const struct together *t,
-			    bool *by_stage)
+static struct input find_awaited(const struct simulate_run *run,
+				 const struct together *t, bool *by_stage)
 {
 	struct input in = { .ready = -1 };
 
@@ -128,7 +128,7 @@ int simulate_wait(const struct simulation *ran, int64_t item)
 {
 	struct together t = find_together(ran->run, item);
 	bool by_stage;
-	struct input in = awaited(ran->run, &t, &by_stage);
+	struct input in = find_awaited(ran->run, &t, &by_stage);
 
 	if (by_stage)
 		return WAIT_STAGE;
@@ -184,7 +184,7 @@ int64_t simulate_after(const struct simulation *ran, int64_t item)
 {
 	struct together t = find_together(ran->run, item);
 	bool by_stage;
-	struct input in = awaited(ran->run, &t, &by_stage);
+	struct input in = find_awaited(ran->run, &t, &by_stage);
 
 	if (by_stage)
 		return t.first - 1;

@@ -17,7 +17,7 @@ static const double nearly = 1e-4;
 /* Rounds from which on a tape is quicker than to run them. */
 enum { TAPED = 4 };
 
-static void keep(const struct runner *r, struct memory *memory)
+static void keep_state(const struct runner *r, struct memory *memory)
 {
 	size_t ends = ((size_t)r->rows << r->shift) * sizeof(double);
 
@@ -124,8 +124,8 @@ static bool all_moved(const struct runner *r, const struct state *before)
 }
 
 /* Times that what every stage did since the state was kept comes again. */
-static int repeats(const struct runner *r, const struct state *before,
-		   int micro_batches)
+static int count_repeats(const struct runner *r, const struct state *before,
+			 int micro_batches)
 {
 	int least = INT32_MAX;
 
@@ -168,7 +168,7 @@ static bool can_tape(const struct runner *r, int micro_batches)
 }
 
 /* The items of the tape once more: their times alone. */
-static void play(struct runner *r, const struct note *note, const struct note *end)
+static void play_tape(struct runner *r, const struct note *note, const struct note *end)
 {
 	double *ends = r->now.forward;
 
@@ -209,7 +209,7 @@ static void keep_rounds(const struct runner *r, struct memory *memory,
 		if (!memory[i].kept.lane ||
 		    (i > 0 && played->done < 2 * played->kept[i]))
 			continue;
-		keep(r, &memory[i]);
+		keep_state(r, &memory[i]);
 		played->kept[i] = played->done;
 	}
 }
@@ -225,7 +225,7 @@ static double play_rounds(struct runner *r, int times)
 
 	while (more == 0 && played.done < times) {
 		keep_rounds(r, r->memory, &played);
-		play(r, note, end);
+		play_tape(r, note, end);
 		played.done++;
 		r->sweeps += sweeps;
 		more = moved_since(r, &played, &rounds);
@@ -234,7 +234,7 @@ static double play_rounds(struct runner *r, int times)
 		return 0;
 	times -= played.done;
 	for (int i = 0; i < times % rounds; i++)
-		play(r, note, end);
+		play_tape(r, note, end);
 	return times / rounds * more;
 }
 
@@ -245,7 +245,7 @@ static void begin_tape(struct runner *r, struct memory *memory)
 	r->tape.sweeps = memory->passed;
 	r->tape.room = r->tape.most;
 	r->tape.count = 0;
-	keep(r, memory);
+	keep_state(r, memory);
 }
 
 static void end_tape(struct runner *r)
@@ -257,7 +257,7 @@ static void end_tape(struct runner *r)
 	if (tape->count == tape->room)
 		tape->most = 0; /* nor will it have room later */
 	else if (micro_batches > 0)
-		times = repeats(r, before, micro_batches);
+		times = count_repeats(r, before, micro_batches);
 	tape->room = 0;
 	if (times > 0)
 		leave_out(r, before, times, micro_batches, play_rounds(r, times));
@@ -274,7 +274,7 @@ static bool compare_with(struct runner *r, struct memory *memory)
 
 	if (!moved && !can_tape(r, micro_batches))
 		return false;
-	times = repeats(r, before, micro_batches);
+	times = count_repeats(r, before, micro_batches);
 	if (times < (moved ? 1 : TAPED))
 		return false;
 	if (moved)
@@ -315,7 +315,7 @@ void flow_look_back(struct runner *r)
 				return;
 			continue;
 		}
-		keep(r, memory);
+		keep_state(r, memory);
 		if (i > 0)
 			memory->most += longer(r, memory->most);
 	}

@@ -105,7 +105,7 @@ static bool prepare_min(struct order *order)
 
 /* Forwards and backwards in the order of their slots; weight gradients fill the gaps.
  */
-static void start(const struct order *order, int s, struct cursor *out)
+static void start_stage(const struct order *order, int s, struct cursor *out)
 {
 	static const uint8_t chunk[4] = { 0, 1, 1, 0 };
 	int start[4];
@@ -145,14 +145,14 @@ static int hold_third(const struct order *order)
 
 const struct order_rule order_zb_v = { .segments = zb_v };
 const struct order_rule order_v_half = { .passes = "FFII",
-					 .start = start,
+					 .start = start_stage,
 					 .slots = PERIOD,
 					 .oldest = oldest,
 					 .held_limit = hold_half,
 					 .gap_share = 0.5,
 					 .prepare = prepare_half };
 const struct order_rule order_v_min = { .passes = "FFII",
-					.start = start,
+					.start = start_stage,
 					.slots = PERIOD,
 					.oldest = oldest,
 					.held_limit = hold_third,

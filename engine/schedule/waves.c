@@ -11,7 +11,7 @@
 #include "engine/schedule/order.h"
 
 /* Even and odd chunks forward, then backward from the last one. */
-static void start(const struct order *order, int s, struct cursor *out)
+static void start_stage(const struct order *order, int s, struct cursor *out)
 {
 	int p = order->stages, v = order->chunks, delay = p * v - 1;
 
@@ -44,7 +44,7 @@ static bool prepare(struct order *order)
 }
 
 const struct order_rule order_hanayo = { .passes = "FFBB",
-					 .start = start,
+					 .start = start_stage,
 					 .slots = 2,
 					 .turn = turn,
 					 .by_stages = true,

@@ -23,7 +23,7 @@ static double noise_of(const struct calibration_prior *prior, bool experts)
 }
 
 /* Gauss and Jordan; the prior keeps the matrix from being singular. */
-static void solve(double m[SCALE_COUNT][SCALE_COUNT + 1], double *out)
+static void solve_scales(double m[SCALE_COUNT][SCALE_COUNT + 1], double *out)
 {
 	for (int i = 0; i < SCALE_COUNT; i++)
 		for (int k = 0; k < SCALE_COUNT; k++) {
@@ -66,13 +66,13 @@ static void weigh_runs(const struct calibration_run *runs, int count, double noi
 			m[j][SCALE_COUNT] += weight * run->share[j] * run->residual;
 		}
 	}
-	solve(m, logs);
+	solve_scales(m, logs);
 }
 
 /* Deviation of runs around what was found, with that of the prior as so many runs of
  * theirs; two runs say nothing of it. */
-static double scatter(const struct calibration_run *runs, int count, double noise,
-		      double noise_runs, const double *logs)
+static double measure_scatter(const struct calibration_run *runs, int count,
+			      double noise, double noise_runs, const double *logs)
 {
 	double off[CALIBRATION_RUNS], found;
 
@@ -139,7 +139,7 @@ static double fit_scales(const struct calibration_run *runs, int count, bool exp
 	for (int i = 0; i < ROUNDS; i++)
 		weigh_runs(runs, count, noise, widths, i == 0, logs);
 	kept = keep(middle_of(runs, count), count,
-		    scatter(runs, count, noise, prior->noise_runs, logs),
+		    measure_scatter(runs, count, noise, prior->noise_runs, logs),
 		    prior->noise_runs);
 	for (int j = 0; j < SCALE_COUNT; j++)
 		logs[j] *= kept;

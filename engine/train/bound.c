@@ -34,7 +34,7 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 }
 
 /* Field by field, all of struct bound_part. */
-static void add(struct bound_part *to, const struct bound_part *from, double count)
+static void add_part(struct bound_part *to, const struct bound_part *from, double count)
 {
 	to->forward += count * from->forward;
 	to->backward += count * from->backward;
@@ -51,7 +51,7 @@ static void add(struct bound_part *to, const struct bound_part *from, double cou
 	to->hides += count * from->hides;
 }
 
-static void lessen(struct bound_part *to, const struct bound_part *from)
+static void lessen_part(struct bound_part *to, const struct bound_part *from)
 {
 	to->forward = lesser(to->forward, from->forward);
 	to->backward = lesser(to->backward, from->backward);
@@ -77,20 +77,20 @@ void train_bound(const struct scenario *s, const struct layer_cost *cost,
 				     .memory_seconds = memory.seconds_per_byte };
 	for (int k = 0; k < m->kinds; k++) {
 		part_of(s, &cost[k], memory.seconds_per_byte, &part);
-		add(&out->all, &part, (double)model_kind_layers(m, k));
+		add_part(&out->all, &part, (double)model_kind_layers(m, k));
 		if (k == 0)
 			out->layer = part;
 		else
-			lessen(&out->layer, &part);
+			lessen_part(&out->layer, &part);
 	}
 	part_of(s, &cost[m->kinds], memory.seconds_per_byte, &out->first);
 	part_of(s, &cost[m->kinds + 1], memory.seconds_per_byte, &out->last);
 	if (m->mtp_layers > 0) {
 		part_of(s, &cost[m->kinds + 2], memory.seconds_per_byte, &part);
-		add(&out->last, &part, (double)m->mtp_layers);
+		add_part(&out->last, &part, (double)m->mtp_layers);
 	}
-	add(&out->all, &out->first, 1);
-	add(&out->all, &out->last, 1);
+	add_part(&out->all, &out->first, 1);
+	add_part(&out->all, &out->last, 1);
 }
 
 static double even_layers(const struct scenario *s, int64_t chunks)
@@ -189,8 +189,8 @@ static double busiest_pair(const struct train_bound *b, const struct bound_shape
 		return 0;
 	if (!shape->mean_pair_layers)
 		return chunk_seconds(&b->layer, each, NULL, adds);
-	add(&ends, &b->first, 0.5);
-	add(&ends, &b->last, 0.5);
+	add_part(&ends, &b->first, 0.5);
+	add_part(&ends, &b->last, 0.5);
 	return lesser(chunk_seconds(&b->layer, each, &ends, adds),
 		      chunk_seconds(&b->layer, each + 0.5, NULL, adds));
 }
@@ -305,7 +305,7 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 
 	states_shards(s, &shards);
 	states_bytes(s, &shards, &each);
-	add(&first, &b->layer, (double)s->model.layers / p);
+	add_part(&first, &b->layer, (double)s->model.layers / p);
 	*out = (struct bound_bytes){ .mean = held_bytes(s, &each, &b->all) *
 					     mesh_copies(s) / p,
 				     .first = held_bytes(s, &each, &first),

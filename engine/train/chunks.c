@@ -279,8 +279,8 @@ static bool same_layers(int kinds, const struct alike *a, const struct alike *b)
 }
 
 /* All virtual stages of a kind. */
-static void place(struct step *step, const struct alike *all, const int16_t *next,
-		  struct estimate *out)
+static void place_chunks(struct step *step, const struct alike *all,
+			 const int16_t *next, struct estimate *out)
 {
 	int schedule = step->scenario->plan.schedule, count[MAX_STAGES];
 	bool several = all->times > step->stages;
@@ -321,7 +321,7 @@ static struct alike *kind_of(struct step *step, const struct alike *one,
 			return &kind[i];
 	new = &kind[(*kinds)++ % KINDS];
 	if (*kinds > KINDS)
-		place(step, new, next, out);
+		place_chunks(step, new, next, out);
 	*new = *one;
 	new->times = 0;
 	return new;
@@ -340,7 +340,7 @@ void step_chunks(struct step *step, struct estimate *out)
 
 		stand_alone(step, k, &one);
 		if (is_end(&step->split, k)) {
-			place(step, &one, next, out);
+			place_chunks(step, &one, next, out);
 			continue;
 		}
 		all = kind_of(step, &one, kind, &kinds, next, out);
@@ -349,7 +349,7 @@ void step_chunks(struct step *step, struct estimate *out)
 		all->times++;
 	}
 	for (int i = 0; i < kinds && i < KINDS; i++)
-		place(step, &kind[i], next, out);
+		place_chunks(step, &kind[i], next, out);
 	step->pipeline.weighed = true;
 }
 

@@ -13,7 +13,7 @@ bool step_hides_in_pairs(const struct scenario *scenario)
 }
 
 /* Of a layer that does not run again whole. */
-static inline bool recomputes(const struct graph_context *c,
+static inline bool runs_again(const struct graph_context *c,
 			      const struct graph_operator *op)
 {
 	const struct plan *plan = &c->scenario->plan;
@@ -71,8 +71,8 @@ static double weight_grad_behind(const struct graph *graph,
 	return 0;
 }
 
-static void expose(const struct graph_context *c, const struct graph *graph,
-		   struct graph_operator *op)
+static void expose_call(const struct graph_context *c, const struct graph *graph,
+			struct graph_operator *op)
 {
 	double keep = 1 - hidden_share(c, op);
 	double beside = op->beside_weight_grad ? c->scenario->stack.tp_grad_overlap *
@@ -114,7 +114,8 @@ static void add_alone(const struct graph_operator *op, bool again,
 }
 
 /* What waits for the backward, on the accelerator and on the host. */
-static void hold(const struct graph_context *c, bool again, struct graph_operator *op)
+static void hold_tensors(const struct graph_context *c, bool again,
+			 struct graph_operator *op)
 {
 	const struct plan *plan = &c->scenario->plan;
 	double saved = again || op->kind == OPERATOR_COLLECTIVE ? 0 : op->saved_bytes;
@@ -143,10 +144,10 @@ static void hold(const struct graph_context *c, bool again, struct graph_operato
 static void add_operator(const struct graph_context *c, bool full,
 			 struct graph_operator *op, struct layer_cost *out)
 {
-	bool again = full || recomputes(c, op);
+	bool again = full || runs_again(c, op);
 
 	op->again = again;
-	hold(c, again, op);
+	hold_tensors(c, again, op);
 	out->sent_bytes += op->away_bytes;
 	if (op->kind == OPERATOR_COLLECTIVE) {
 		out->exposed_forward += op->exposed_forward;
@@ -204,7 +205,7 @@ static void per_op_policy(const struct graph_context *c, struct graph *graph,
 			continue;
 		out->saved_bytes += half - op->kept_bytes;
 		op->held_bytes += half - op->kept_bytes;
-		if (recomputes(c, op))
+		if (runs_again(c, op))
 			continue;
 		op->again = 0.5;
 		out->recompute += op->forward_seconds / 2;
@@ -237,7 +238,7 @@ void layer_cost(const struct graph_context *c, struct graph *graph, bool full,
 	clear_bytes(out, sizeof *out);
 	for (int i = 0; i < graph->count; i++) {
 		if (graph->item[i].kind == OPERATOR_COLLECTIVE)
-			expose(c, graph, &graph->item[i]);
+			expose_call(c, graph, &graph->item[i]);
 		add_operator(c, full, &graph->item[i], out);
 	}
 	per_op_policy(c, graph, out);
@@ -274,7 +275,7 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 		if (op->kind != OPERATOR_COLLECTIVE || calls == 0)
 			continue;
 		seconds /= calls;
-		if (full || recomputes(c, op)) {
+		if (full || runs_again(c, op)) {
 			calls += op->forward_calls;
 			exposed += op->exposed_forward;
 		}

@@ -70,7 +70,7 @@ struct turned {
 	double offload;
 };
 
-static struct turned relax(struct train_least *least, enum train_role role)
+static struct turned relax_role(struct train_least *least, enum train_role role)
 {
 	struct plan *plan = &least->trial->scenario.plan;
 	struct turned turned = {
@@ -104,7 +104,7 @@ static void put_back(struct train_least *least, const struct turned *turned)
 
 void train_least_cost(struct train_least *least)
 {
-	struct turned turned = relax(least, DECIDES_SHAPE);
+	struct turned turned = relax_role(least, DECIDES_SHAPE);
 
 	train_relaxed_cost(&least->set[DECIDES_SHAPE], least->trial, &least->outer);
 	put_back(least, &turned);
@@ -121,7 +121,7 @@ double train_least_seconds(struct train_least *least, enum train_role role)
 		cost_mode(least);
 		least->dealt = false;
 	}
-	turned = relax(least, role);
+	turned = relax_role(least, role);
 	seconds = train_relaxed_seconds(&least->set[role], bound_of(least, role),
 					&least->trial->scenario);
 	put_back(least, &turned);
@@ -130,7 +130,7 @@ double train_least_seconds(struct train_least *least, enum train_role role)
 
 double train_least_bytes(struct train_least *least, enum train_role role)
 {
-	struct turned turned = relax(least, role);
+	struct turned turned = relax_role(least, role);
 	double bytes = train_relaxed_bytes(&least->set[role], bound_of(least, role),
 					   &least->trial->scenario);
 

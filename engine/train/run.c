@@ -20,7 +20,7 @@ static double saved_weights(const struct scenario *s, const struct estimate *out
 
 /* Young (1974) and Daly (2006): checkpoint every sqrt(2 C MTBF); lost are the
  * checkpoints, half an interval per failure and the restart. */
-static void failures(const struct scenario *s, struct estimate *out)
+static void count_failures(const struct scenario *s, struct estimate *out)
 {
 	const struct cluster *c = &s->cluster;
 	struct run_cost *run = &out->run;
@@ -73,7 +73,7 @@ void step_run(const struct scenario *s, struct estimate *out)
 		out->step_seconds > 0 ? out->compute_seconds / out->step_seconds : 0;
 	double mtbf_hours = c->node_mtbf_hours;
 
-	failures(s, out);
+	count_failures(s, out);
 	run->steps = ceil(s->plan.tokens / out->tokens_per_step);
 	run->seconds = run->steps * out->step_seconds / fmax(run->goodput, 1e-3);
 	run->gpu_hours = run->seconds / 3600 * (double)out->world;

@@ -277,7 +277,7 @@ static bool is_tied(struct tie tie, int stage)
 	return stage == tie.first || stage == tie.last;
 }
 
-static bool alike(const struct step *step, int a, int b)
+static bool ends_alike(const struct step *step, int a, int b)
 {
 	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
 
@@ -300,7 +300,7 @@ static void find_alike(const struct step *step, struct tie tie, int *like, int *
 		int k = 0, seen = kinds < KINDS ? kinds : KINDS;
 
 		while (k < seen && (is_tied(tie, i) || is_tied(tie, kind[k]) ||
-				    !alike(step, kind[k], i)))
+				    !ends_alike(step, kind[k], i)))
 			k++;
 		if (k == seen) {
 			k = kinds++ % KINDS;

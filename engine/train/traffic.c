@@ -5,8 +5,8 @@
 #include "engine/train/step.h"
 
 /* Calls of one name add up over layers and stages. */
-static struct traffic *find(struct estimate *out, const char *what,
-			    enum dimension dimension, const struct group *group)
+static struct traffic *find_row(struct estimate *out, const char *what,
+				enum dimension dimension, const struct group *group)
 {
 	int64_t ranks = group ? group->ranks : 1;
 	struct traffic *last;
@@ -32,9 +32,9 @@ static struct traffic *find(struct estimate *out, const char *what,
 	return &out->traffic[0];
 }
 
-static void list(struct traffic *t, enum collective_kind kind,
-		 const struct group *group, double count, double payload_bytes,
-		 const struct collective *call, double exposed_total)
+static void add_calls(struct traffic *t, enum collective_kind kind,
+		      const struct group *group, double count, double payload_bytes,
+		      const struct collective *call, double exposed_total)
 {
 	double calls = t->count + count;
 
@@ -69,8 +69,8 @@ void step_traffic(struct estimate *out, const char *what, enum dimension dimensi
 	if (!out)
 		return;
 	if (!out->sums_alone)
-		list(find(out, what, dimension, group), kind, group, count,
-		     payload_bytes, call, exposed_total);
+		add_calls(find_row(out, what, dimension, group), kind, group, count,
+			  payload_bytes, call, exposed_total);
 	cost = &out->cost[dimension];
 	cost->bytes += count * call->sent_bytes;
 	cost->network_bytes += count * call->network_bytes;

@@ -20,7 +20,7 @@ static void clear_estimate(struct estimate *out)
 	clear_bytes((char *)out + rest, offsetof(struct estimate, traffic) - rest);
 }
 
-static void derive(const struct scenario *s, struct estimate *out)
+static void derive_degrees(const struct scenario *s, struct estimate *out)
 {
 	struct model_counts counts;
 
@@ -40,12 +40,12 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 }
 
-static bool run(const struct scenario *scenario, bool sums_alone, struct step *step,
-		struct estimate *out)
+static bool run_step(const struct scenario *scenario, bool sums_alone,
+		     struct step *step, struct estimate *out)
 {
 	clear_estimate(out);
 	out->sums_alone = sums_alone;
-	derive(scenario, out);
+	derive_degrees(scenario, out);
 	out->legal = scenario_problems(scenario, &out->problems) == 0;
 	out->chunks = split_chunks(scenario);
 	if (!out->legal)
@@ -76,7 +76,7 @@ static bool run(const struct scenario *scenario, bool sums_alone, struct step *s
 bool train_step(const struct scenario *scenario, struct step *step,
 		struct estimate *out)
 {
-	return run(scenario, false, step, out);
+	return run_step(scenario, false, step, out);
 }
 
 void settled_estimate(const struct scenario *scenario, bool sums_alone,
@@ -84,7 +84,7 @@ void settled_estimate(const struct scenario *scenario, bool sums_alone,
 {
 	struct step step;
 
-	run(scenario, sums_alone, &step, out);
+	run_step(scenario, sums_alone, &step, out);
 }
 
 bool settled_chunks(const struct scenario *scenario, struct estimate *out,

@@ -142,7 +142,7 @@ static uint64_t memory(const struct plan *p)
 	       bit(p->lora_rank > 0, FEATURE_LORA);
 }
 
-static uint64_t network(const struct model *m)
+static uint64_t find_network(const struct model *m)
 {
 	uint64_t features = 0;
 
@@ -191,9 +191,9 @@ int64_t trust_gpus(const struct scenario *s)
 uint64_t trust_features(const struct scenario *s)
 {
 	if (s->plan.mode == MODE_INFERENCE)
-		return serving_features(s) | network(&s->model);
+		return serving_features(s) | find_network(&s->model);
 	return sharding_features(s) | layer_features(s) | pipeline_features(s) |
-	       memory(&s->plan) | network(&s->model);
+	       memory(&s->plan) | find_network(&s->model);
 }
 
 enum trust trust_of(const struct scenario *s, struct doubts *out)

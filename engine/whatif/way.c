@@ -47,7 +47,7 @@ bool whatif_way_set(const struct whatif_way *way, struct scenario *scenario)
 
 /* What the plan at the end of the way gives: all of its knobs but the last are set
  * before that one is weighed. */
-static bool weigh(const struct seeker *seeker, struct whatif_way *way)
+static bool weigh_way(const struct seeker *seeker, struct whatif_way *way)
 {
 	struct scenario before = *seeker->scenario;
 	struct whatif_way first = *way;
@@ -62,7 +62,7 @@ static bool weigh(const struct seeker *seeker, struct whatif_way *way)
 
 /* A way that leads to a legal plan: the one that leaves most of what was asked for is
  * kept, and of those that do alike the one that fits and is fastest. */
-static void keep(struct seeker *seeker)
+static void keep_way(struct seeker *seeker)
 {
 	struct whatif_way *way = &seeker->way;
 	int asked;
@@ -71,7 +71,7 @@ static void keep(struct seeker *seeker)
 	asked = count_asked(way);
 	if (seeker->best.turns > 0 && asked > seeker->best_asked)
 		return;
-	if (seeker->weighed++ >= MOST_WAYS || !weigh(seeker, way))
+	if (seeker->weighed++ >= MOST_WAYS || !weigh_way(seeker, way))
 		return;
 	if (seeker->best.turns > 0 && asked == seeker->best_asked &&
 	    !is_better(&way->cost, &seeker->best.cost))
@@ -90,7 +90,7 @@ static bool is_turned(const struct whatif_way *way, int turns, const struct knob
 
 /* Each value that mends one of the problems, and from there on those of the problems
  * that are left. */
-static void seek(struct seeker *seeker, const struct scenario *from, int turn)
+static void seek_ways(struct seeker *seeker, const struct scenario *from, int turn)
 {
 	struct findings problems;
 	struct scenario trial;
@@ -112,9 +112,9 @@ static void seek(struct seeker *seeker, const struct scenario *from, int turn)
 			seeker->way.turn[turn] =
 				(struct whatif_turn){ knob, f->nearest[k] };
 			if (turn + 1 < seeker->turns)
-				seek(seeker, &trial, turn + 1);
+				seek_ways(seeker, &trial, turn + 1);
 			else if (scenario_check(&trial, NULL) == 0)
-				keep(seeker);
+				keep_way(seeker);
 		}
 	}
 }
@@ -137,7 +137,7 @@ static void go_further(struct seeker *seeker)
 		    !whatif_best(&end, knob, seeker->scratch, &mend))
 			continue;
 		further.turn[i].value = mend.value;
-		if (weigh(seeker, &further) && further.cost.fits) {
+		if (weigh_way(seeker, &further) && further.cost.fits) {
 			*best = further;
 			return;
 		}
@@ -152,7 +152,7 @@ bool whatif_way(const struct scenario *scenario, struct estimate *scratch,
 	for (int turns = 2; turns <= MAX_WAY_TURNS && seeker.best.turns == 0; turns++) {
 		seeker.turns = turns;
 		seeker.checks = seeker.weighed = 0;
-		seek(&seeker, scenario, 0);
+		seek_ways(&seeker, scenario, 0);
 	}
 	if (seeker.best.turns > 0)
 		go_further(&seeker);
