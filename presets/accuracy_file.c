@@ -45,6 +45,11 @@ static const struct field fields[] = {
 	RANGE("adapters", RUN_ADAPTERS),
 	RANGE("unmeasured", RUN_UNMEASURED),
 	RANGE("torus", RUN_TORUS),
+	NUMBER("fit.steepness", fit.steepness),
+	NUMBER("fit.middle", fit.middle),
+	NUMBER("fit.tenth_beyond", fit.tenth_beyond),
+	NUMBER("beyond.gpus", beyond.gpus),
+	NUMBER("beyond.factor", beyond.factor),
 	NUMBER("calibration.compute", prior.compute),
 	NUMBER("calibration.network", prior.network),
 	NUMBER("calibration.host", prior.host),
@@ -77,6 +82,11 @@ static bool accuracy_read(const struct document *document, struct accuracy *out,
 						 "high above low",
 						 i ? "memory" : "step", words[k]);
 	}
+	if (!(read.fit.steepness > 0) || !(read.fit.tenth_beyond > 1) ||
+	    !(read.beyond.factor >= 1))
+		return error_set(error, document->file, 0,
+				 "expected fit.steepness above 0, fit.tenth_beyond "
+				 "above 1 and beyond.factor from 1 on");
 	*out = read;
 	return true;
 }

@@ -7,6 +7,7 @@
 #include "engine/explain/explain.h"
 #include "engine/rules/legality.h"
 #include "engine/train/train.h"
+#include "presets/accuracy_file.h"
 #include "presets/habits_file.h"
 #include "tests/support/any.h"
 #include "tests/support/case.h"
@@ -100,9 +101,32 @@ static void test_explanations_end_there(void **state)
 	}
 }
 
+/* The curve of fit and the growth of ranges are those of presets/accuracy. */
+static void test_curves_are_the_files(void **state)
+{
+	const struct accuracy *shipped = accuracy_shipped();
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	assert_memory_equal(&s.cluster.accuracy.fit, &shipped->fit,
+			    sizeof shipped->fit);
+	assert_memory_equal(&s.cluster.accuracy.beyond, &shipped->beyond,
+			    sizeof shipped->beyond);
+	train_estimate(&s, &before);
+	s.cluster.accuracy.fit.middle =
+		before.memory.total_bytes / before.capacity_bytes;
+	s.cluster.accuracy.beyond = (struct range_growth){ 1, 2 };
+	train_estimate(&s, &after);
+	assert_close(after.fit_probability, 0.5, 1e-12);
+	assert_close(after.step_high_seconds / after.step_seconds - 1,
+		     2 * (before.step_high_seconds / before.step_seconds - 1), 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_curves_are_the_files),
 		cmocka_unit_test(test_cases_have_the_shipped_ones),
 		cmocka_unit_test(test_each_moves_a_step),
 		cmocka_unit_test(test_explanations_end_there),

@@ -206,8 +206,14 @@ static void spread_terms(const struct asked *a, struct explanation *out,
 		explain_say(out, "1");
 		return;
 	}
-	explain_say(out, low ? "max(0.1, 1 - (1 - low) * %g)" : "1 + (high - 1) * %g",
-		    step_range_factor(a->scenario));
+	if (step_range_factor(a->scenario) == 1) {
+		explain_say(out, low ? "max(0.1, low)" : "high");
+	} else {
+		explain_say(out, low ? "max(0.1, 1 - (1 - low) * wider)"
+				     : "1 + (high - 1) * wider");
+		explain_from(a, out, "wider", "for what no measured run was like",
+			     "accuracy.beyond_factor");
+	}
 	explain_from(a, out, low ? "low" : "high",
 		     "of runs of the kind that were left out", "cluster.accuracy.%s.%s",
 		     spread_word(a), side);
@@ -233,8 +239,8 @@ SPREAD(memory_high, memory_high_bytes, memory.total_bytes)
 static const char counted[] = "A degree of the plan.";
 static const char spread[] =
 	"Where four of five runs of the kind lay when their source was left out of the "
-	"fit (make fit FIT=--each); half as wide again beyond 1,024 GPUs and for layers "
-	"that no run had.";
+	"fit (make fit FIT=--each); wider for more GPUs than they had and for layers that "
+	"none had.";
 
 const struct explain_node explain_degrees_nodes[] = {
 	NODE_OF("dp", "Data parallel replicas", FORM_COUNT, dp, "n / (TP * CP * PP)",

@@ -27,8 +27,8 @@ static double value_of(const void *base, const struct constant *constant)
 	}
 }
 
-static bool take(const void *base, const struct constant *constants, const char *key,
-		 struct leaf *out)
+static bool take_listed(const void *base, const struct constant *constants,
+			const char *key, struct leaf *out)
 {
 	for (; constants->key; constants++) {
 		if (strcmp(constants->key, key) != 0)
@@ -54,7 +54,8 @@ static bool take_of_kind(const struct scenario *scenario, const char *key,
 	key += sizeof prefix - 1;
 	kind = strtol(key, &end, 10);
 	return end != key && *end == '.' && kind >= 0 && kind < scenario->model.kinds &&
-	       take(&scenario->model.kind[kind], explain_kind_constants, end + 1, out);
+	       take_listed(&scenario->model.kind[kind], explain_kind_constants, end + 1,
+			   out);
 }
 
 /* "cluster.peak_flops.bf16" */
@@ -84,7 +85,7 @@ static bool take_of_array(const struct scenario *scenario, const char *key,
 static bool take_constant(const struct scenario *scenario, const char *key,
 			  struct leaf *out)
 {
-	if (!take(scenario, explain_constants, key, out) &&
+	if (!take_listed(scenario, explain_constants, key, out) &&
 	    !take_of_kind(scenario, key, out) && !take_of_array(scenario, key, out))
 		return false;
 	out->assumption =
@@ -94,6 +95,8 @@ static bool take_constant(const struct scenario *scenario, const char *key,
 			? "the model's file in presets/models, which names its source"
 		: strncmp(key, "cluster.", 8) == 0
 			? "the cluster's file in presets/clusters, beside the constant"
+		: strncmp(key, "accuracy.", 9) == 0
+			? "presets/accuracy/training.yaml, beside the constant"
 		: strncmp(key, "habits.", 7) == 0
 			? "presets/habits/training.yaml, beside the constant"
 			: "the stack's file in presets/stacks, beside the constant";

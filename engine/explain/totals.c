@@ -34,9 +34,17 @@ static void fill_fit(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
 		explain_from(a, out, "C", "that a framework can use", "capacity_bytes");
 	}
-	if (e->wide_chance)
+	if (e->wide_chance) {
 		explain_from(a, out, "h", "a run in ten needs more than so much more",
 			     "spread.memory_high");
+		explain_from(a, out, "tenth", "the least that is believed of that",
+			     "accuracy.fit_tenth_beyond");
+	} else {
+		explain_from(a, out, "steep", "the fall of measured runs that fitted",
+			     "accuracy.fit_steepness");
+		explain_from(a, out, "middle", "where half of them did",
+			     "accuracy.fit_middle");
+	}
 	explain_formula(out, e->wide_chance ? step_unsure_text : step_fit_text);
 }
 

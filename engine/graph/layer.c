@@ -97,14 +97,15 @@ static void add_scan(const struct graph_context *c, const struct shape *shape,
 		     const struct scan *scan, struct graph *graph)
 {
 	struct graph_operator *op = graph_add(graph, OPERATOR_SCAN, shape->name);
+	double backward = c->scenario->stack.habits.scan_backward;
 
 	op->rows = shape->rows;
 	op->columns = shape->columns;
 	op->inner = shape->inner;
 	op->forward_flops = op->rows * scan->flops;
-	op->input_grad_flops = 2.5 * op->forward_flops;
+	op->input_grad_flops = backward * op->forward_flops;
 	op->forward_bytes = op->rows * (scan->traffic * c->width + scan->traffic_bytes);
-	op->backward_bytes = 2.5 * op->forward_bytes;
+	op->backward_bytes = backward * op->forward_bytes;
 	op->kept_bytes = op->rows * (scan->kept * c->width + scan->kept_bytes);
 	graph_own_weights(c, shape, op);
 	op->forward_seconds =

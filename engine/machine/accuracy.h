@@ -45,7 +45,22 @@ struct serve_spread {
 	double unfitted;
 };
 
+/* How the chance to fit falls with predicted over usable memory: a logistic, as steep
+ * as that and a half at `middle`. Where nobody measured the accelerator it is never
+ * steeper than where one run in ten needs more than tenth_beyond times as much. */
+struct fit_curve {
+	double steepness, middle, tenth_beyond;
+};
+
+/* Ranges are so much wider for more accelerators than that, and for layers that no
+ * measured run has. */
+struct range_growth {
+	double gpus, factor;
+};
+
 struct accuracy {
+	struct fit_curve fit;
+	struct range_growth beyond;
 	struct spread time[RUN_KINDS], memory[RUN_KINDS];
 	struct serve_spread serving[2]; /* dense models, mixtures */
 	struct calibration_prior prior;

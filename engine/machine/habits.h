@@ -10,6 +10,7 @@
 #define HABITS(ROW)                                                                 \
 	/* shares of a rate, and times as many bytes */                             \
 	ROW(flash_backward, "Rate of flash attention backward over forward")        \
+	ROW(scan_backward, "Work of a scan backward over forward")                  \
 	ROW(unfused_rotary, "Traffic of rotary positions op by op over fused")      \
 	ROW(unfused_gate, "Traffic of a gated activation op by op over fused")      \
 	ROW(norm_forward, "Traffic of a general layer norm over one pass")          \

@@ -177,8 +177,8 @@ static bool goes_back(const struct hosts *h, const struct estimate *e, double pa
 	return true;
 }
 
-static bool mend(const struct hosts *h, const struct estimate *e, bool activations,
-		 struct finding *finding)
+static bool offer_share(const struct hosts *h, const struct estimate *e,
+			bool activations, struct finding *finding)
 {
 	const struct plan *plan = &h->step->scenario->plan;
 	double now = activations ? plan->activation_offload : plan->optimizer_offload;
@@ -203,7 +203,7 @@ static const char *name_sender(const struct plan *plan)
 	return step_has_policy(plan) ? "remat_policy" : "offload_modules";
 }
 
-static void tell(const struct hosts *h, struct estimate *out)
+static void tell_overflow(const struct hosts *h, struct estimate *out)
 {
 	struct finding *f;
 
@@ -212,7 +212,7 @@ static void tell(const struct hosts *h, struct estimate *out)
 	f = &out->problems.item[out->problems.count++];
 	*f = (struct finding){ .rule = &overflow,
 			       .value = { out->host_bytes, out->host_capacity_bytes } };
-	if (!mend(h, out, false, f) && !mend(h, out, true, f))
+	if (!offer_share(h, out, false, f) && !offer_share(h, out, true, f))
 		f->knob = name_sender(&h->step->scenario->plan);
 }
 
@@ -246,8 +246,9 @@ static void fit_host(const struct step *step, struct estimate *out)
 
 		out->fits = out->wide_chance = false;
 		out->fit_probability =
-			step_fit_value(out->memory.total_bytes, out->capacity_bytes);
-		tell(&h, out);
+			step_fit_chance(step->scenario, out, out->memory.total_bytes,
+					out->capacity_bytes);
+		tell_overflow(&h, out);
 	}
 	judge_host(step, out);
 }

@@ -72,7 +72,7 @@ bool step_again(const struct scenario *scenario, const struct stage_sum *sum)
 /* Weights that ZeRO 3 has gathered: of the layer at work and those ahead of it, or,
  * kept for the backward, of all; and the gradients of one layer. FSDP, torchtitan and
  * Megatron-FSDP take a decoder layer with its experts for the unit. */
-static void gather(struct holding *h, const struct stage_sum *sum)
+static void hold_gathered(struct holding *h, const struct stage_sum *sum)
 {
 	const struct plan *plan = h->plan;
 	bool experts = h->shards.expert > 1 || !step_experts_apart(&h->step->mesh);
@@ -111,7 +111,7 @@ void holding_enter(struct holding *h, const struct stage_sum *sum)
 	h->again = step_again(h->step->scenario, sum) ? sum->again_bytes : 0;
 	h->gathered = h->gathered_trained = 0;
 	if (h->plan->zero == 3)
-		gather(h, sum);
+		hold_gathered(h, sum);
 	h->local = sum->dense_trainable + sum->expert_trainable;
 	h->shared = h->plan->zero > 0
 			    ? sum->dense_trainable / (double)h->shards.dense +
@@ -139,8 +139,8 @@ static void hold_activations(const struct holding *h, int stage,
 	out->host_activations_bytes = out->in_flight * h->sum->host_bytes / copies;
 }
 
-static void hold(struct holding *h, int stage, const struct stage_sum *sum,
-		 struct stage_memory *out)
+static void hold_stage(struct holding *h, int stage, const struct stage_sum *sum,
+		       struct stage_memory *out)
 {
 	holding_enter(h, sum);
 	out->layers = sum->layers;
@@ -164,7 +164,7 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	struct holding h;
 
 	holding_begin(step, &h);
-	hold(&h, stage, sum, out);
+	hold_stage(&h, stage, sum, out);
 }
 
 double step_bytes(const struct step *step)
@@ -175,7 +175,7 @@ double step_bytes(const struct step *step)
 
 	holding_begin(step, &h);
 	for (int i = 0; i < step->stages; i++) {
-		hold(&h, i, &step->sum[i], &held);
+		hold_stage(&h, i, &step->sum[i], &held);
 		most = larger(most, held.total_bytes);
 	}
 	return most;
@@ -198,9 +198,12 @@ static bool states_have_room(const struct estimate *out)
 double step_fit_chance(const struct scenario *scenario, const struct estimate *out,
 		       double need, double room)
 {
+	const struct fit_curve *fit = &scenario->cluster.accuracy.fit;
+
 	if (!out->wide_chance)
-		return step_fit_value(need, room);
-	return step_unsure_value(need, room, step_memory_spread(scenario).high);
+		return step_fit_value(need, room, fit->steepness, fit->middle);
+	return step_unsure_value(need, room, step_memory_spread(scenario).high,
+				 fit->tenth_beyond);
 }
 
 /* What is counted is believed as elsewhere where it alone is too much. */
@@ -225,7 +228,7 @@ void step_memory(const struct step *step, struct estimate *out)
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_memory *held = &out->stage[i];
 
-		hold(&h, i, &step->sum[i], held);
+		hold_stage(&h, i, &step->sum[i], held);
 		if (held->total_bytes > out->stage[out->fullest_stage].total_bytes)
 			out->fullest_stage = i;
 	}

@@ -161,18 +161,18 @@ FORMULA(states_host_need, (double S, double A), 1.5 * S + A);
 FORMULA(states_host_rate, (double memory, double n, double link),
 	either(memory > 0, memory *n *(10 * 30 / 2.57 / 256), link));
 
-/* The chance that a plan fits that takes M bytes of C. Runs that ran out against M / C,
- * in the measured sweeps: 0 of 1567 below 0.7, 10 of 220 to 0.9, 21 of 85 to 1, 72 of
- * 104 to 1.1, 115 of 121 to 1.3, all of 608 above: a logistic passes through them.
+/* The chance that a plan fits that takes M bytes of C: a logistic of the measured
+ * sweeps' shares (presets/accuracy).
  *
  * Where nobody measured the accelerator, one run in ten needs more than h times M (the
  * range of memory), so nine of ten fit that take C / h by the prediction: a logistic of
- * the logarithm, never steeper than the curve above, whose tenth lies at 1.13. Above C
- * nothing is known: of 19 published recipes for TPUs, all of which ran, 12 were
+ * the logarithm, never steeper than the curve above, whose tenth lies at `tenth`. Above
+ * C nothing is known: of 19 published recipes for TPUs, all of which ran, 12 were
  * predicted there. */
-FORMULA(step_fit, (double M, double C), 1 / (1 + exp(18 * (M / C - 1.005))));
-FORMULA(step_unsure, (double M, double C, double h),
-	max(0.5, 1 / (1 + exp(ln(9) / ln(max(h, 1.13)) * ln(M / C)))));
+FORMULA(step_fit, (double M, double C, double steep, double middle),
+	1 / (1 + exp(steep * (M / C - middle))));
+FORMULA(step_unsure, (double M, double C, double h, double tenth),
+	max(0.5, 1 / (1 + exp(ln(9) / ln(max(h, tenth)) * ln(M / C)))));
 
 /* Of the weights and their master weights. */
 double step_stepped_bytes(const struct scenario *scenario);

@@ -46,7 +46,7 @@ static void stage_times(const struct step *step, struct estimate *out)
 	}
 }
 
-static void means(const struct step *step, struct estimate *out)
+static void take_means(const struct step *step, struct estimate *out)
 {
 	double share = 1 / (double)step->stages, idle = 0, work = 0, late = 0;
 	double last = step_ends(step);
@@ -107,7 +107,7 @@ static void apply_scale(struct estimate *out, double scale)
 	}
 }
 
-static void throughput(const struct step *step, struct estimate *out)
+static void set_throughput(const struct step *step, struct estimate *out)
 {
 	const struct scenario *s = step->scenario;
 	const double *peaks = s->cluster.accelerator.peak_flops;
@@ -132,15 +132,13 @@ static void throughput(const struct step *step, struct estimate *out)
 	out->hfu = peak > 0 ? out->mfu + again / out->step_seconds / peak : 0;
 }
 
-/* Larger than any run that was measured, or layers that none had: how much wider is an
- * assumption. */
-static const int64_t validated_gpus = 1024;
-static const double beyond = 1.5;
-
 double step_range_factor(const struct scenario *s)
 {
-	return s->cluster.gpus > validated_gpus || mixer_scans_any(&s->model) ? beyond
-									      : 1;
+	const struct range_growth *beyond = &s->cluster.accuracy.beyond;
+
+	return (double)s->cluster.gpus > beyond->gpus || mixer_scans_any(&s->model)
+		       ? beyond->factor
+		       : 1;
 }
 
 /* A cluster without any, made by hand, has the number alone. */
@@ -158,7 +156,7 @@ struct spread step_memory_spread(const struct scenario *s)
 		     step_range_factor(s));
 }
 
-static void ranges(const struct scenario *s, struct estimate *out)
+static void set_ranges(const struct scenario *s, struct estimate *out)
 {
 	const struct accuracy *known = &s->cluster.accuracy;
 	enum run_kind kind = scenario_run_kind(s);
@@ -175,8 +173,8 @@ void step_total(const struct step *step, struct estimate *out)
 {
 	step_mean_traffic(out);
 	stage_times(step, out);
-	means(step, out);
+	take_means(step, out);
 	apply_scale(out, step->scenario->cluster.scale);
-	throughput(step, out);
-	ranges(step->scenario, out);
+	set_throughput(step, out);
+	set_ranges(step->scenario, out);
 }
