@@ -1205,7 +1205,9 @@ static void test_rules_read_what_they_say(void **state)
 		turn_any(&s);
 		turned = s;
 		knob = turn_any(&turned);
-		if (!rules_countable(&s) || !rules_countable(&turned))
+		/* servers have a table of their own */
+		if (!rules_countable(&s) || !rules_countable(&turned) ||
+		    s.plan.mode != turned.plan.mode)
 			continue;
 		for (int r = 0; r < legality_count(); r++) {
 			const struct legality *row = &legality_table[r];
