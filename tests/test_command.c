@@ -787,8 +787,8 @@ static void test_help_and_version(void **state)
 	}
 	run_check(
 		"screen --help", 0,
-		"timeline                 Which stage runs which micro-batch when, and "
-		"where it idles\n",
+		"timeline                 When each stage runs which micro-batch, and where "
+		"it is idle\n",
 		NULL);
 	ran = run("--version");
 	assert_true(strncmp(ran.out, "shardscope ", 11) == 0);

@@ -111,7 +111,7 @@ static void test_locked_knobs_say_why(void **state)
 	unchanged(&stage, &start);
 	free(line);
 	stage_type(&stage, "\33s");
-	stage_shows(&stage, "you are the search");
+	stage_shows(&stage, "finding the plan is up to you");
 	assert_int_not_equal(stage.explorer.view, VIEW_SEARCH);
 	stage_close(&stage);
 }
@@ -192,12 +192,12 @@ static void test_a_broken_script_is_repaired(void **state)
 
 	(void)state;
 	open_stage(&stage, "repair-megatron");
-	stage_shows(&stage, "it must fit first");
+	stage_shows(&stage, "the plan must fit first");
 	knobs_focus(&stage.explorer, knob_find("pp"));
 	stage_type(&stage, "=8\n");
 	knobs_focus(&stage.explorer, knob_find("mbs"));
 	stage_type(&stage, "=1\n");
-	stage_lacks(&stage, "it must fit first");
+	stage_lacks(&stage, "the plan must fit first");
 	assert_true(stage.explorer.contest->score > 0);
 	stage_close(&stage);
 }

@@ -44,7 +44,7 @@ static void test_what_gives_it_away_is_hidden(void **state)
 	stage_lacks(&stage, "tok/s/GPU at each value");
 	stage_lacks(&stage, "i precision");
 	stage_type(&stage, "i"); /* what the knob means, and not what it would give */
-	stage_shows(&stage, "why turn it");
+	stage_shows(&stage, "why change it");
 	stage_lacks(&stage, ", now ");
 	stage_act(&stage, (struct action){ .kind = ACTION_ESCAPE });
 	stage_type(&stage, "20\n\n");
@@ -74,15 +74,15 @@ static void test_nothing_turns_before_the_answer(void **state)
 	static const struct {
 		const char *keys, *said;
 	} tricks[] = {
-		{ "=16\n", "first your prediction" },
-		{ "/tp\n=4\n", "first your prediction" },
-		{ "u", "not before it is revealed" },
-		{ "U", "not before it is revealed" },
-		{ "p", "not before it is revealed" },
-		{ "s", "not before it is revealed" },
-		{ "o", "not before it is revealed" },
-		{ "e", "not before it is revealed" },
-		{ "]]]]]", "not before it is revealed" }, /* to Search */
+		{ "=16\n", "first give your prediction" },
+		{ "/tp\n=4\n", "first give your prediction" },
+		{ "u", "not before the answer is revealed" },
+		{ "U", "not before the answer is revealed" },
+		{ "p", "not before the answer is revealed" },
+		{ "s", "not before the answer is revealed" },
+		{ "o", "not before the answer is revealed" },
+		{ "e", "not before the answer is revealed" },
+		{ "]]]]]", "not before the answer is revealed" }, /* to Search */
 	};
 	struct stage stage;
 
@@ -100,7 +100,7 @@ static void test_nothing_turns_before_the_answer(void **state)
 	}
 	open_question(&stage);
 	stage_key(&stage, KEYS_RIGHT);
-	stage_shows(&stage, "first your prediction");
+	stage_shows(&stage, "first give your prediction");
 	stage_close(&stage);
 }
 
@@ -111,7 +111,7 @@ static void test_only_what_the_step_names_turns(void **state)
 	(void)state;
 	open_question(&stage);
 	stage_type(&stage, "20\n\n/tp\n=4\n");
-	stage_shows(&stage, "this step turns gbs alone");
+	stage_shows(&stage, "this step changes only gbs");
 	stage_type(&stage, "/gbs\n=64\n"); /* the wrong way */
 	stage_shows(&stage, "turn it");
 	stage_type(&stage, "=16\n");
@@ -172,14 +172,14 @@ static void test_answers_are_read_or_refused(void **state)
 	(void)state;
 	open_question(&stage);
 	stage_type(&stage, "-\n");
-	stage_shows(&stage, "a number is asked for (percent)");
+	stage_shows(&stage, "please type a number (percent)");
 	stage_key(&stage, KEYS_BACKSPACE);
 	stage_type(&stage, "43,7\n"); /* a decimal comma */
 	stage_shows(&stage, "You said 43.7 %.");
 	stage_type(&stage, "=16\n");
 	stage_shows(&stage, "Right, within 5 points");
 	stage_type(&stage, "n9\n");
-	stage_shows(&stage, "a number from 1 to 3 is asked for");
+	stage_shows(&stage, "please type a number from 1 to 3");
 	stage_close(&stage);
 }
 
@@ -258,7 +258,7 @@ static void test_words_of_a_text_are_looked_up(void **state)
 	stage_shows(&stage, "step 2 of 3, predict");
 	stage_lacks(&stage, "All sequences that one training step");
 	stage_type(&stage, "20\n");
-	stage_shows(&stage, "Once more");
+	stage_shows(&stage, "Try again");
 	stage_close(&stage);
 }
 
@@ -337,11 +337,11 @@ static void test_the_capstone_is_held_against_the_proven_best(void **state)
 	c = stage.explorer.course;
 	course_go_to(&stage.explorer, 2, COURSE_LOOK);
 	stage_type(&stage, "/vpp\n=4\n"); /* no prediction is asked for here */
-	stage_shows(&stage, "n goes on; nothing turns before");
+	stage_shows(&stage, "n goes on; until then nothing can be changed");
 	stage_type(&stage, "n/zero\n=0\n");
 	stage_shows(&stage, "zero is locked at");
 	stage_type(&stage, "/schedule\n=interleaved\n/vpp\n=4\n");
-	stage_shows(&stage, "that of the proven best");
+	stage_shows(&stage, "the proven best takes");
 	first = c->best.kept;
 	assert_true(first > 0.5 && first < 1);
 	/* what is no value of the contest is refused, worse ones take nothing away */
@@ -387,7 +387,7 @@ static void test_progress_goes_on_where_it_was(void **state)
 	vt = lesson_open(home, "bubble", &small);
 	vt_expect(vt, "step 2 of 3, look");
 	vt_type(vt, "q");
-	vt_expect(vt, "L goes on with it");
+	vt_expect(vt, "L continues it");
 	vt_type(vt, "L");
 	vt_expect(vt, "The pipeline bubble: step 2 of 3");
 	vt_type(vt, "qq");
@@ -487,8 +487,8 @@ static void test_lines_are_locked_too(void **state)
 		talk("bubble", "\n\ngbs 16\ngbs\nsearch\nadvice\nundo\nopen gpt2-xl\n");
 
 	(void)state;
-	assert_non_null(strstr(said, "first your prediction"));
-	assert_non_null(strstr(said, "not before it is revealed"));
+	assert_non_null(strstr(said, "first give your prediction"));
+	assert_non_null(strstr(said, "not before the answer is revealed"));
 	assert_null(strstr(said, "tok/s per GPU\n"));
 	assert_null(strstr(said, "what it is"));
 	free(said);

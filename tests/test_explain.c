@@ -182,7 +182,7 @@ static void test_knobs_of_users_have_a_source(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "shared_prefix", "open-infra-index" },
-		{ "host_prefix", "yours to measure" },
+		{ "host_prefix", "measure your own" },
 		{ "host_kv", "kv_offloading_size" },
 		{ "routing_skew", "Blom" },
 		{ "prompt", "a knob: yours to turn" },

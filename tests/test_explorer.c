@@ -511,9 +511,9 @@ static void test_long_texts_scroll(void **state)
 	stage_close(&s);
 	stage_open(&s, NULL, 60, 16);
 	stage_type(&s, "?");
-	stage_lacks(&s, "quit; the");
+	stage_lacks(&s, "quit (the");
 	stage_type(&s, "G");
-	stage_shows(&s, "quit; the");
+	stage_shows(&s, "quit (the");
 	int end = s.explorer.state[VIEW_HELP].first;
 	stage_type(&s, "jjjj");
 	assert_int_equal(s.explorer.state[VIEW_HELP].first, end);
@@ -529,7 +529,7 @@ static void test_the_rule_below_tells_more(void **state)
 
 	(void)state;
 	stage_open(&s, NULL, 80, 24);
-	stage_shows(&s, "Ranks that share every matrix of a layer");
+	stage_shows(&s, "GPUs that split every matrix of a layer");
 	stage_type(&s, "\tG");
 	stage_shows(&s, "interleaved: VPP");
 	stage_lacks(&s, "Ranks that share");
@@ -557,9 +557,11 @@ static void test_the_graph_is_a_picture(void **state)
 /* A newcomer who goes to the top reads what stands there. */
 static void test_rows_that_are_no_knobs_have_a_note(void **state)
 {
-	static const char *const notes[] = { "A group of knobs: ", "Train the model",
-					     "The software: ", "The machine: ",
-					     "What is trained or served: " };
+	static const char *const notes[] = {
+		"A group of knobs: ", "Training or serving",
+		"The software that runs the job",
+		"The machine: ", "The model that is trained or served"
+	};
 	struct stage s;
 
 	(void)state;
@@ -570,7 +572,7 @@ static void test_rows_that_are_no_knobs_have_a_note(void **state)
 		stage_lacks(&s, "~ ");
 	}
 	stage_type(&s, "jjjjjjjjjjjjj");
-	stage_shows(&s, "Copies of the model: ");
+	stage_shows(&s, "Data-parallel copies of the model");
 	stage_close(&s);
 }
 
@@ -920,7 +922,7 @@ static void test_the_timeline_is_walked(void **state)
 	for (int i = 0; i < 31; i++)
 		stage_type(&s, ",");
 	stage_shows(&s, "event 1 of 32");
-	stage_shows(&s, "waits for nothing");
+	stage_shows(&s, "does not wait");
 	stage_type(&s, "jl");
 	stage_shows(&s, "+ zooms in"); /* all of it again */
 	stage_type(&s, "+++");
@@ -980,7 +982,7 @@ static void test_a_searched_plan_is_taken(void **state)
 	stage_type(&s, "lll");
 	stage_shows(&s, "best by memory");
 	stage_type(&s, "\t/gpu_memory\n=2\n");
-	stage_shows(&s, "Nothing fits: needs");
+	stage_shows(&s, "No plan fits: the closest needs");
 	stage_close(&s);
 }
 

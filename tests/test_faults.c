@@ -308,7 +308,7 @@ static void test_a_home_that_takes_nothing(void **state)
 		vt = vt_start(&options, argv);
 		vt_expect(vt, "MEMORY");
 		vt_type(vt, "=2\r");
-		vt_expect(vt, "the workspace is not kept: ");
+		vt_expect(vt, "the workspace could not be saved: ");
 		vt_type(vt, "w\025");
 		vt_type(vt, homes[i]);
 		vt_type(vt, "/a.yaml\r");
@@ -317,7 +317,7 @@ static void test_a_home_that_takes_nothing(void **state)
 		vt_expect_asleep(vt);
 		vt_type(vt, "q");
 		vt_expect_exit(vt, 0);
-		vt_expect(vt, "the workspace is not kept: ");
+		vt_expect(vt, "the workspace could not be saved: ");
 		vt_close(vt);
 	}
 }

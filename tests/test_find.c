@@ -104,18 +104,26 @@ static void test_commands_and_plans_are_found(void **state)
 	stage_type(&s, "\n");
 	assert_true(s.explorer.pinned);
 	stage_type(&s, "/undo");
-	stage_shows(&s, "nothing has been changed");
+	stage_shows(&s, "nothing has changed yet");
 	stage_type(&s, "\n");
 	stage_type(&s, "l/undo\n");
 	assert_int_equal(s.explorer.scenario.plan.tp, 8);
 	stage_type(&s, "/play the");
-	stage_shows(&s, "only in the view Timeline");
+	stage_shows(&s, "only in the Timeline view");
 	stage_type(&s, "\n3/play the\n");
 	assert_true(s.explorer.playing);
 	stage_type(&s, "/405b-16k");
 	stage_shows(&s, "plan: Enter opens it");
 	stage_type(&s, "\n");
 	assert_string_equal(s.explorer.scenario.model.name, "llama3.1-405b");
+	/* so are machines, models and software: "what if we had an NVL72" */
+	stage_type(&s, "/gb300-nvl");
+	stage_shows(&s, "cluster: Enter opens it");
+	stage_type(&s, "\n");
+	assert_string_equal(s.explorer.scenario.cluster.name, "gb300-nvl72");
+	stage_type(&s, "u/mixtral-8x22b\n");
+	assert_string_equal(s.explorer.scenario.model.name, "mixtral-8x22b");
+	stage_type(&s, "u");
 	assert_int_equal(s.explorer.scenario.cluster.gpus, 16384);
 	stage_type(&s, "u");
 	assert_string_equal(s.explorer.scenario.model.name, "llama3.1-70b");
@@ -124,7 +132,7 @@ static void test_commands_and_plans_are_found(void **state)
 	assert_int_equal(s.explorer.estimate.micro_batches, 32);
 	/* the reason stands in the list */
 	stage_type(&s, "/goal");
-	stage_shows(&s, "is of a server, and this plan trains");
+	stage_shows(&s, "only for serving; this plan trains");
 	stage_close(&s);
 }
 
@@ -175,7 +183,7 @@ static void test_a_list_is_there_while_one_types(void **state)
 	assert_string_equal(explorer_knob(&s.explorer)->key, "mbs");
 	/* a knob that does nothing here, asked for by its name, says so */
 	stage_type(&s, "/vpp group\n");
-	stage_shows(&s, "does nothing in this plan");
+	stage_shows(&s, "has no effect in this plan");
 	/* a number is explained, a view opened */
 	stage_type(&s, "/bubble ratio\33/mfu\n");
 	assert_int_equal(s.explorer.view, VIEW_EXPLAIN);

@@ -97,7 +97,7 @@ static void study(struct student *student)
 	vt_type(student->vt, "3");
 	vt_expect(student->vt, "stage 0");
 	vt_type(student->vt, "i");
-	vt_expect(student->vt, "why turn it");
+	vt_expect(student->vt, "why change it");
 	vt_expect(student->vt, "i words"); /* the last line, drawn last */
 }
 

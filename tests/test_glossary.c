@@ -362,8 +362,8 @@ static void test_the_command_tells_words(void **state)
 	run_check("explain all-reduce --json", 0, "\"value\":\tnull", NULL);
 	run_check("explain pipeline-bubble --json", 0,
 		  "\"words\":\t[\"pipeline stage\"", NULL);
-	run_check("explain tp", 0, "why turn it", NULL);
-	run_check("explain mfu", 0, "why look at it", NULL);
+	run_check("explain tp", 0, "why change it", NULL);
+	run_check("explain mfu", 0, "why it matters", NULL);
 	run_check("explain mfu --json", 0, "\"means\":\t\"The share of its peak", NULL);
 	run_check("explain bubbel", 2, NULL, "did you mean 'bubble'");
 }
@@ -441,7 +441,7 @@ static void test_moves_are_those_of_the_turned_plan(void **state)
 static void test_pages_in_the_explorer(void **state)
 {
 	(void)state;
-	run_check("screen overview --size 100x40 --keys i", 0, "why turn it", NULL);
+	run_check("screen overview --size 100x40 --keys i", 0, "why change it", NULL);
 	run_check("screen overview --size 100x40 --keys i", 0, "tokens/s/GPU       747",
 		  NULL);
 	run_check("screen overview --size 100x60 --focus gbs --keys i", 0,
@@ -450,13 +450,13 @@ static void test_pages_in_the_explorer(void **state)
 		  "one forward one backward", NULL);
 	run_check("screen overview --size 100x60 --keys '?iG'", 0, "zero bubble", NULL);
 	run_check("screen overview --size 100x40 --keys '/zero bub\n'", 0,
-		  "They nearly remove waiting", NULL);
+		  "They nearly remove the waiting", NULL);
 	run_check("screen memory --size 100x40 --keys '\ti'", 0, "glossary", NULL);
 	/* above the values of a knob stands what it means, on a low screen one line */
 	run_check("screen overview --size 80x24 --focus tp --keys '\n'", 0,
 		  "compute one layer together (tensor parallelism)", NULL);
 	run_check("screen overview --size 80x18 --focus tp --keys '\n'", 0,
-		  "Ranks that share every matrix", NULL);
+		  "GPUs that split every matrix", NULL);
 }
 
 static void test_micro_batches_have_the_page_of_their_word(void **state)
@@ -465,7 +465,7 @@ static void test_micro_batches_have_the_page_of_their_word(void **state)
 	run_check("screen overview --size 100x30 --keys '/micro-batches\n'", 0,
 		  "i what", NULL);
 	run_check("screen overview --size 100x30 --keys '/micro-batches\ni'", 0,
-		  "The few sequences that a GPU works on", NULL);
+		  "The few sequences that a GPU processes", NULL);
 }
 
 /* "tokens a second" reads like a slip of the pen to many. */

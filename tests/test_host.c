@@ -577,7 +577,7 @@ static void test_the_screen_shows_it(void **state)
 	case_set(&s, "host_memory_gib", "16");
 	explorer_change(&stage.explorer, &s, "test");
 	explorer_update(&stage.explorer);
-	stage_shows(&stage, "on the host, of 16.0 GiB");
+	stage_shows(&stage, " of 16.0 GiB");
 	stage_shows(&stage, "host is too small");
 	stage_type(&stage, "1");
 	stage_shows(&stage, "HOST IS TOO SMALL");

@@ -72,7 +72,7 @@ static void test_the_timeline_names_what_is_held(void **state)
 	static const char *const narrow[] = {
 		"# activations ^ 41.9 GiB at 564 ms, stage 0", NULL
 	};
-	static const char *const wide[] = { "# activations held ^ their most: 41.9 GiB "
+	static const char *const wide[] = { "# activations held ^ peak: 41.9 GiB "
 					    "after 564 ms on stage 0",
 					    NULL };
 
@@ -116,7 +116,7 @@ static void test_the_front_is_named(void **state)
 	stage_open(&s, NULL, 120, 36);
 	s.patient = true;
 	stage_type(&s, "s");
-	stage_shows(&s, "line: the best for its memory  @ open plan");
+	stage_shows(&s, "line: best for its memory  @ open plan");
 	stage_close(&s);
 }
 
@@ -244,7 +244,7 @@ static void test_the_best_plan_is_compared_in_words(void **state)
 	stage_open(&s, "llama3-8b-8-h100", 120, 36);
 	s.patient = true;
 	stage_type(&s, "s\n");
-	stage_shows(&s, "your plan waits no longer than the best\n");
+	stage_shows(&s, "your plan spends no more time than the best\n");
 	stage_shows(&s, "your plan holds as much as the best\n");
 	stage_lacks(&s, "+0 ");
 	stage_close(&s);

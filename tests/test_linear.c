@@ -102,7 +102,7 @@ static const struct sample {
 	{ "tp 3\nmicro-batches\n", "This plan can't run.", "micro-batches 0" },
 	{ "gbs 32\nmicro-batches\n", "micro-batches 8 per pipeline", NULL },
 	{ "fsdp 3\n", "zero 3 would set that\n", "was" },
-	{ "vpp\n", "  It does nothing in this plan.\n", "943, " },
+	{ "vpp\n", "  It has no effect in this plan.\n", "943, " },
 	{ "mode inference\npp 1\ntp 1\n",
 	  "No request fits beside the weights. Does not fit, ", "TPOT 0 s" },
 	{ "tp 3\nprice\n", "  No value of it alone makes this plan run.\n",

@@ -48,7 +48,7 @@ static void test_prose_is_no_key(void **state)
 
 	(void)state;
 	vt_type(vt, PASTE("well, what about the weights?\r\r\ry\rq"));
-	vt_expect(vt, "35 bytes pasted, nothing taken: no field is open");
+	vt_expect(vt, "35 bytes pasted, but ignored: no input field is open");
 	assert_false(vt_find(vt, "write to:", NULL));
 	assert_int_not_equal(access("llama3.1-70b-64.yaml", F_OK), 0);
 	vt_type(vt, "=");
@@ -85,9 +85,9 @@ static void test_what_is_no_line_or_does_not_fit_is_refused(void **state)
 	memcpy(long_text, "\033[200~", 6);
 	strcpy(long_text + 300, "\033[201~");
 	vt_type(vt, "o" PASTE("one\ntwo"));
-	vt_expect(vt, "7 bytes pasted, nothing taken: more than one line");
+	vt_expect(vt, "7 bytes pasted, but ignored: more than one line");
 	vt_type(vt, long_text);
-	vt_expect(vt, "294 bytes pasted, nothing taken: more than the field holds");
+	vt_expect(vt, "294 bytes pasted, but ignored: more than the field holds");
 	vt_type(vt, "\033");
 	quit(vt);
 }
@@ -110,7 +110,7 @@ static void test_no_paste_overwrites(void **state)
 	vt_type(vt, typed);
 	vt_expect(vt, "exists; y overwrites it");
 	vt_type(vt, PASTE("y\r\r"));
-	vt_expect(vt, "3 bytes pasted, nothing taken");
+	vt_expect(vt, "3 bytes pasted, but ignored");
 	vt_type(vt, "\r"); /* still asked, and this is no answer */
 	vt_expect_gone(vt, "bytes pasted");
 	vt_type(vt, "\r");
@@ -147,7 +147,7 @@ static void test_a_megabyte_costs_little(void **state)
 	memcpy(text, "\033[200~", 6);
 	strcpy(text + BYTES, "\033[201~");
 	vt_type(vt, text);
-	vt_expect(vt, "1048570 bytes pasted, nothing taken");
+	vt_expect(vt, "1048570 bytes pasted, but ignored");
 	vt_expect_asleep(vt);
 	/* ten milliseconds alone on a machine; seconds as keys */
 	assert_true(vt_processor_seconds(vt) - before < 0.3);

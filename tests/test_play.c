@@ -213,7 +213,7 @@ static void test_micro_batches_turn(void **state)
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/gbs\njjj");
-	stage_shows(&s, "less of it is bubble");
+	stage_shows(&s, "smaller the bubble");
 	row = s.explorer.row;
 	stage_type(&s, "h");
 	assert_int_equal(s.explorer.scenario.plan.global_batch, 128);
@@ -226,7 +226,7 @@ static void test_micro_batches_turn(void **state)
 	for (int i = 0; i < 8; i++)
 		stage_type(&s, "h");
 	assert_int_equal(s.explorer.estimate.micro_batches, 1);
-	stage_shows(&s, "one is the least");
+	stage_shows(&s, "1 is the fewest");
 	stage_close(&s);
 }
 

@@ -141,7 +141,7 @@ static void test_rows_and_items_are_clicked(void **state)
 	vt_expect(vt, "q quit");
 	/* a knob, then its list, then a value of it */
 	click_text(vt, "schedule   ");
-	vt_expect(vt, "Order in which stages run");
+	vt_expect(vt, "The order in which stages run");
 	click_text(vt, "schedule   ");
 	vt_expect(vt, "filter:");
 	click_text(vt, "gpipe");
@@ -157,18 +157,18 @@ static void test_rows_and_items_are_clicked(void **state)
 	click_text(vt, "Esc back");
 	/* an item of the timeline */
 	click_text(vt, "Timeline");
-	vt_expect(vt, "waits for nothing");
+	vt_expect(vt, "does not wait");
 	vt_expect_asleep(vt);
-	assert_true(vt_find(vt, "waits for nothing", &row));
+	assert_true(vt_find(vt, "does not wait", &row));
 	assert_true(vt_find(vt, "\u25cf", &row));
 	vt_click(vt, row, 60);
-	vt_expect_gone(vt, "waits for nothing");
+	vt_expect_gone(vt, "does not wait");
 	/* a row of the search */
 	click_text(vt, "Search");
 	vt_expect(vt, "proved best");
 	vt_expect(vt, "plan 1: ");
 	assert_true(vt_find(vt, "plan 1: ", &row));
-	vt_expect(vt, "left out: ");
+	vt_expect(vt, "not tried: ");
 	assert_true(vt_find(vt, "tok/s/GPU  bubble  memory", &row));
 	vt_click(vt, row + 3, 60);
 	vt_expect_gone(vt, "plan 1: ");
@@ -360,10 +360,10 @@ static void test_a_read_only_home_is_said_and_harmless(void **state)
 	(void)state;
 	vt_expect(vt, "MEMORY");
 	vt_type(vt, "l");
-	vt_expect(vt, "not kept");
+	vt_expect(vt, "could not be saved");
 	vt_type(vt, "q");
 	/* on the way out, too, where it stays to be read */
-	vt_expect(vt, "shardscope: the workspace is not kept");
+	vt_expect(vt, "shardscope: the workspace could not be saved");
 	vt_expect_exit(vt, 0);
 	vt_close(vt);
 }
@@ -555,8 +555,7 @@ static void test_export_shows_copies_and_saves(void **state)
 		snprintf(typed, sizeof typed, "\025%s\r", path);
 		vt_type(vt, typed);
 		if (i > 0) {
-			vt_expect(vt,
-				  "exists; y overwrites it, any other key does not");
+			vt_expect(vt, "exists; y overwrites it, any other key cancels");
 			vt_type(vt, "\r"); /* the key that asked is no answer */
 			vt_expect_gone(vt, "exists; y");
 			vt_type(vt, "\r");

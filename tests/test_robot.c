@@ -63,7 +63,7 @@ static void predict(struct robot *robot, const struct lesson_step *step)
 	vt_type(robot->vt, "\r");
 	if (robot->right || step->question.ask != LESSON_VALUE)
 		return;
-	vt_expect(robot->vt, "Once more");
+	vt_expect(robot->vt, "Try again");
 	vt_type(robot->vt, "HH");
 	vt_expect(robot->vt, "Hint: ");
 	vt_type(robot->vt, "\r");
@@ -170,7 +170,7 @@ static void play(const char *name, const struct opening *opening, bool right)
 	expect_phase(&robot, "done");
 	vt_expect(robot.vt, "points.");
 	vt_type(robot.vt, "q");
-	vt_expect(robot.vt, "L goes on with it");
+	vt_expect(robot.vt, "L continues it");
 	vt_type(robot.vt, "q");
 	vt_expect_exit(robot.vt, 0);
 	vt_close(robot.vt);

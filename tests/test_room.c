@@ -162,7 +162,7 @@ static void test_the_knob_is_told_where_there_is_room(void **state)
 	stage_open(&s, NULL, 200, 60);
 	stage_shows(&s, "- TP tensor --");
 	stage_shows(&s, "Into how many parts each matrix");
-	stage_shows(&s, "why turn it");
+	stage_shows(&s, "why change it");
 	stage_type(&s, "jj");
 	stage_shows(&s, "- PP pipeline --");
 	stage_shows(&s, "Into how many stages the layers");
@@ -172,7 +172,7 @@ static void test_the_knob_is_told_where_there_is_room(void **state)
 	/* nor the stage that holds most, whatever its numbers */
 	stage_open(&s, "llama3-405b-16k-h100", 160, 48);
 	stage_type(&s, "3");
-	stage_shows(&s, " s, stage 0");
+	stage_shows(&s, "on stage 0");
 	stage_close(&s);
 	/* where the list of exports cuts a sentence it stands above it */
 	stage_open(&s, NULL, 120, 36);

@@ -388,18 +388,18 @@ static void test_glm_air(void **state)
 	apply("pp=4");
 	assert_int_equal(scenario_check(&scenario, &findings), 1);
 	finding_text(&findings.item[0], text, sizeof text);
-	assert_string_equal(text,
-			    "46 layers do not divide into PP 4; give first and last "
-			    "counts, count embedding or loss, or use a layout");
+	assert_string_equal(
+		text, "46 layers cannot be divided evenly over PP 4; set first "
+		      "and last counts, count embedding or loss, or use a layout");
 	finding_remedy(&findings.item[0], text, sizeof text);
 	assert_string_equal(text, "split balanced");
 	apply("split_embedding=on");
 	assert_int_equal(scenario_check(&scenario, &findings), 1);
 	finding_text(&findings.item[0], text, sizeof text);
 	assert_string_equal(text,
-			    "46 layers and 1 more counted for embedding and loss are "
-			    "47, which do not divide into PP 4; give first and last "
-			    "counts or use a layout");
+			    "46 layers + 1 for embedding and loss = 47, which PP 4 "
+			    "does not divide; set first and last counts or use a "
+			    "layout");
 	apply("split_embedding=off split=balanced");
 	assert_int_equal(scenario_check(&scenario, &findings), 0);
 	apply("split=auto split_embedding=on split_loss=on");

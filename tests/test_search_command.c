@@ -504,7 +504,8 @@ static void test_impossible_problems_get_the_closest_misses(void **state)
 	assert_non_null(
 		strstr(at(root, "misses.would_do.0")->valuestring, "GPUs would do"));
 	cJSON_Delete(root);
-	says(SMALL PINS "--optimizer-offload 0 --gpus 4", 1, "nothing fits: needs ");
+	says(SMALL PINS "--optimizer-offload 0 --gpus 4", 1,
+	     "nothing fits: the closest needs ");
 	says(SMALL "--model llama3.2-1b --gbs 32 --gpus 7 --vpp 1 --split even", 1,
 	     "gbs 35 would do");
 	/* learned positions end at 2048 */

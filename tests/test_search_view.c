@@ -147,7 +147,7 @@ static void test_a_filter_is_taken_from_the_knobs_too(void **state)
 	stage_type(&s, "\t/gbs\n");
 	assert_int_equal(s.explorer.pane, PANE_KNOBS);
 	stage_type(&s, "1/tp=4");
-	stage_shows(&s, "nothing goes by that name");
+	stage_shows(&s, "nothing has that name");
 	stage_type(&s, "\33");
 	stage_close(&s);
 }
@@ -192,7 +192,7 @@ static void test_rows_are_filtered(void **state)
 		assert_true(plan.plan.pp <= 2);
 	}
 	stage_type(&s, "/\025nosuchplan\n");
-	stage_shows(&s, "best is named so");
+	stage_shows(&s, "best has that in its name");
 	stage_type(&s, "/\025tpp=2\n");
 	stage_shows(&s, "tpp: no knob of that name");
 	stage_type(&s, "/\025tp=lots\n");
@@ -213,13 +213,13 @@ static void test_answers_stand_below(void **state)
 	(void)state;
 	open_search("llama3-8b-8-h100", 120, 36);
 	stage_shows(&s, "fits: ");
-	stage_shows(&s, " on  micro-batch to ");
+	stage_shows(&s, "+ GPUs  micro-batch up to ");
 	stage_shows(&s, "  models to ");
-	stage_shows(&s, "plan 1 at a tenth less network #");
+	stage_shows(&s, "plan 1 if 10 % worse: network #");
 	/* the plan under the cursor by whole names, changes by those of the knobs */
 	stage_shows(&s, "plan 1: micro-batch ");
 	stage_lacks(&s, "tp_overlap");
-	stage_shows(&s, "saves: ");
+	stage_shows(&s, "you could save: ");
 	stage_shows(&s, "trust");
 	stage_shows(&s, "measured: runs of ");
 	stage_shows(&s, "your plan is as fast as the best");
@@ -288,13 +288,13 @@ static void test_a_typed_plan_is_held_against_the_best(void **state)
 	stage_shows(&s, "recompute +");
 	stage_type(&s, "/\025?tp=3\n");
 	stage_shows(&s, "why not #1 with tp=3: ");
-	stage_shows(&s, "no multiple");
+	stage_shows(&s, "does not divide");
 	stage_type(&s, "/\025?tpp=3\n");
 	stage_shows(&s, "no knob 'tpp'");
 	stage_type(&s, "/\025reserve=0.2 trust=measured\n");
-	stage_shows(&s, "measured plans, 20 % of memory free");
+	stage_shows(&s, "measured plans, 20 % memory reserve");
 	stage_type(&s, "/\025research\n");
-	stage_shows(&s, "research, 5 % of memory free");
+	stage_shows(&s, "research, 5 % memory reserve");
 	stage_close(&s);
 }
 
@@ -364,14 +364,14 @@ static void test_impossible_problems_say_what_would_do(void **state)
 	stage_open(&s, "llama3-8b-8-h100", 120, 36);
 	s.patient = true;
 	stage_type(&s, "/gpu_memory\n=5\ns");
-	stage_shows(&s, "Nothing fits: needs ");
+	stage_shows(&s, "No plan fits: the closest needs ");
 	stage_shows(&s, "kept free");
 	stage_shows(&s, "GPUs would do");
 	stage_shows(&s, "closest misses");
 	assert_int_equal(s.explorer.search->misses.count, MAX_MISSES);
 	/* Enter has nothing to take, and nothing breaks */
 	stage_type(&s, "\njkS");
-	stage_shows(&s, "Nothing fits");
+	stage_shows(&s, "No plan fits");
 	stage_close(&s);
 }
 

@@ -188,7 +188,7 @@ static void test_the_last_line_says_what_enter_does(void **state)
 static void test_a_list_cuts_no_number(void **state)
 {
 	static const char *const whole[] = {
-		" GPUs: 1024 is no multiple of TP 256 x PP 8 x CP 1 = 2048 ", NULL
+		" TP 256 x PP 8 x CP 1 = 2048 does not divide 1024 GPUs ", NULL
 	};
 
 	(void)state;

@@ -190,7 +190,7 @@ static void verdicts_are_unsure(void **state)
 	says("eval " TPU "--mbs 1 --gbs 8", 0, ", unsure, ", ", fits");
 	says("check " RECIPE, 0, "whether it fits is unsure", "error");
 	says("check " RECIPE, 0, "may need", NULL);
-	says("search " RECIPE, 1, "nothing is predicted to fit, which is unsure",
+	says("search " RECIPE, 1, "no plan is predicted to fit (not certain)",
 	     "nothing fits");
 	says("search " TPU "--gbs 8 --top 1", 0, "nobody measured tpu-v6e", NULL);
 	says("screen memory " RECIPE, 0, "unsure", "does not fit");

@@ -196,13 +196,14 @@ static bool tp_for_all_parameters(const struct situation *now, double value[MAX_
 
 const struct note advice_machine_notes[] = {
 	{ { "T2", SEVERITY_WARNING,
-	    "TP {0} leaves the fast domain of {1}: exposes {2:percent} of the step",
+	    "TP {0} leaves the fast domain of {1}: {2:percent} of the step is "
+	    "exposed",
 	    "B docs/performance-guide.md:38" },
 	  "tp",
 	  tp_crosses },
 	{ { "T17", SEVERITY_HINT,
-	    "beyond TP {1:real} (ffn x bandwidth / FLOP/s) traffic takes longer "
-	    "than computing: TP is {0}",
+	    "TP is {0}: above {1:real} (ffn x bandwidth / FLOP/s) traffic takes "
+	    "longer than computing",
 	    "jax-ml scaling-book, training" },
 	  "tp",
 	  tp_beyond_width },
@@ -219,7 +220,8 @@ const struct note advice_machine_notes[] = {
 	  "gbs",
 	  leaf_is_bound },
 	{ { "T22", SEVERITY_HINT,
-	    "TP, CP and EP send {0:traffic} per step over Ethernet: PP sends less",
+	    "TP, CP and EP send {0:traffic} per step over Ethernet: PP would send "
+	    "less",
 	    "B docs/parallelisms.md, By Hardware Topology" },
 	  "tp",
 	  ethernet_carries_layers },
@@ -230,13 +232,13 @@ const struct note advice_machine_notes[] = {
 	  "overlap_grad_reduce",
 	  overlap_may_hurt },
 	{ { "T15", SEVERITY_HINT,
-	    "shared experts can run beside the all-to-all that exposes {0:percent} "
-	    "(not modelled)",
+	    "shared experts could run during the all-to-all that exposes "
+	    "{0:percent} (not modelled)",
 	    "M megatron/core/transformer/moe/README.md:246-252" },
 	  "shared_expert_overlap",
 	  shared_experts_wait },
 	{ { "T33", SEVERITY_HINT,
-	    "TP {0}: set TORCH_NCCL_AVOID_RECORD_STREAMS=1, or memory rises",
+	    "TP {0}: set TORCH_NCCL_AVOID_RECORD_STREAMS=1, or memory grows",
 	    "torchtitan docs/composability.md:27" },
 	  NULL,
 	  records_streams },
@@ -245,13 +247,14 @@ const struct note advice_machine_notes[] = {
 	  "tp",
 	  below_recipes },
 	{ { "T36", SEVERITY_HINT,
-	    "TP {0} for {1:count} active parameters: dense models of that size take "
-	    "{2} at most, experts go to EP",
+	    "TP {0} for {1:count} active parameters: dense models of that size "
+	    "use at most {2}; use EP for experts",
 	    "B skills parallelism-strategies" },
 	  "tp",
 	  tp_for_all_parameters },
 	{ { "T25", SEVERITY_WARNING,
-	    "matrices {0} wide on a rank: no multiple of 8, tensor cores idle",
+	    "matrices are {0} wide on a rank: not a multiple of 8, tensor cores "
+	    "idle",
 	    "stas00/ml-engineering training/performance:718-720" },
 	  NULL,
 	  odd_widths },

@@ -250,12 +250,14 @@ static void accumulate_terms(const struct asked *a, struct explanation *out)
 
 static const char layers[] = "Every layer and end that the virtual stage has.";
 static const char floors[] =
-	"A CPU that launches slower than the GPU computes sets the pace; ranks that wait "
-	"for each other's experts wait for late hosts and late GPUs.";
-static const char shards[] = "Gathering goes beside the computation of the layer "
-			     "before, scattering beside the backward: what is longer "
-			     "shows, and one layer's always (FSDP, arXiv 2304.11277).";
-static const char offload[] = "Hides beside computation as DP traffic does.";
+	"Where the CPU launches more slowly than the GPU computes, it sets the "
+	"pace; ranks that wait for each other's experts wait for late hosts and "
+	"late GPUs.";
+static const char shards[] = "Gathering overlaps with the previous layer's "
+			     "computation, scattering with the backward pass: "
+			     "what takes longer is exposed, and one layer always "
+			     "is (FSDP, arXiv 2304.11277).";
+static const char offload[] = "Overlaps with computation as DP traffic does.";
 
 /* Of the backward's shards, those that are gathered again. */
 static double gathered_again(const struct asked *a)
@@ -304,18 +306,18 @@ VALUE(shown_offload, time_of(a).offload_forward + time_of(a).offload_backward)
 
 const struct explain_node explain_chunk[] = {
 	NODE_OF("forward_seconds", "A forward", FORM_SECONDS, forward, "f + x + late",
-		"Of one micro-batch, before a measured run scales it.",
+		"For one micro-batch, before calibration scales it.",
 		{ "f", "computing", ".computing_seconds" },
-		{ "x", "communication and offload that show", ".exposed_forward" },
-		{ "late", "waiting for the CPU that launches", ".late_forward" }),
+		{ "x", "exposed communication and offload", ".exposed_forward" },
+		{ "late", "waiting for kernel launches by the CPU", ".late_forward" }),
 	NODE_OF("backward_seconds", "A backward", FORM_SECONDS, backward,
 		"b + w + r + x + late",
-		"Of one micro-batch, before a measured run scales it.",
+		"For one micro-batch, before calibration scales it.",
 		{ "b", "gradients of inputs", ".input_grad_seconds" },
 		{ "w", "gradients of weights", ".weight_grad_seconds" },
 		{ "r", "computed again", ".recompute_seconds" },
-		{ "x", "communication and offload that show", ".exposed_backward" },
-		{ "late", "waiting for the CPU that launches", ".late_backward" }),
+		{ "x", "exposed communication and offload", ".exposed_backward" },
+		{ "late", "waiting for kernel launches by the CPU", ".late_backward" }),
 	NODE("computing_seconds", "Computing a forward", FORM_SECONDS,
 	     computing_forward, add_computing, NULL, layers),
 	NODE("input_grad_seconds", "Gradients of inputs", FORM_SECONDS, input_grad,
@@ -331,10 +333,10 @@ const struct explain_node explain_chunk[] = {
 	     add_exposed_forward, NULL, layers),
 	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
 	     exposed_backward, add_exposed_backward, NULL, layers),
-	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
-	     alone_forward, add_alone_forward, NULL, layers),
-	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
-	     alone_backward, add_alone_backward, NULL, layers),
+	NODE("alone_forward", "Of an unpaired forward", FORM_SECONDS, alone_forward,
+	     add_alone_forward, NULL, layers),
+	NODE("alone_backward", "Of an unpaired backward", FORM_SECONDS, alone_backward,
+	     add_alone_backward, NULL, layers),
 	NODE("late_forward", "Waiting for the CPU", FORM_SECONDS, late_forward,
 	     late_forward_terms, NULL, floors),
 	NODE("late_backward", "Waiting for the CPU", FORM_SECONDS, late_backward,

@@ -46,8 +46,8 @@ static void fill_page(const struct explain_number *n, struct explanation *out)
 		      n->asked.scenario->plan.mode != MODE_TRAINING;
 
 	out->title = row->title;
-	out->assumption = row->assumption ? row->assumption
-					  : "Put together as the estimate does it.";
+	out->assumption =
+		row->assumption ? row->assumption : "Combined as in the estimate.";
 	out->source = row->source ? row->source : EXPLAIN_DEFINITION;
 	out->form = n->form;
 	out->value = n->value;
@@ -61,7 +61,7 @@ static void fill_page(const struct explain_number *n, struct explanation *out)
 	if (ends)
 		explain_say(out, "%s",
 			    row->formula ? row->formula
-					 : "none: this is where an explanation ends");
+					 : "none: this is where the explanation ends");
 	else if (!stands)
 		snprintf(out->formula, sizeof out->formula,
 			 "none: this plan can't run");
@@ -78,7 +78,8 @@ static void fill_range(const struct explain_number *n, const char *key,
 
 	out->title = title;
 	out->assumption =
-		"A sum of its own, where there are more than a formula holds.";
+		"A separate sum, where there are more terms than one formula can "
+		"hold.";
 	out->source = "addition";
 	out->form = n->form;
 	out->value = n->value;

@@ -152,7 +152,7 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 	if (op->again <= 0)
 		return;
 	explain_say(out, " + again * x");
-	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "again", "share that is recomputed in the backward pass", "again");
 	own(a, out, "x", "exposed in a forward", "exposed_forward");
 }
 
@@ -176,7 +176,7 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "t - x + again * f");
 	own(a, out, "t", "of its calls", "call_backward");
 	own(a, out, "x", "exposed even so", "exposed_backward");
-	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "again", "share that is recomputed in the backward pass", "again");
 	own(a, out, "f", "calls of a forward", "call_forward");
 }
 
@@ -186,17 +186,18 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 		.row.assumption = drawn, .row.source = "engine/graph"           \
 	}
 
-static const char sharing[] = "What the operators beside it hide does not show.";
+static const char sharing[] =
+	"The part that overlapping operators hide is not exposed.";
 
 const struct explain_node explain_exposure[] = {
 	NODE("exposed_forward", "Exposed in a forward", FORM_SECONDS, exposed_forward,
 	     exposed_forward_terms, NULL, sharing),
 	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
 	     exposed_backward, exposed_backward_terms, NULL, sharing),
-	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
-	     alone_forward, alone_forward_terms, NULL, sharing),
-	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
-	     alone_backward, alone_backward_terms, NULL, sharing),
+	NODE("alone_forward", "Of an unpaired forward", FORM_SECONDS, alone_forward,
+	     alone_forward_terms, NULL, sharing),
+	NODE("alone_backward", "Of an unpaired backward", FORM_SECONDS, alone_backward,
+	     alone_backward_terms, NULL, sharing),
 	NODE_OF("call_forward", "Calls of a forward", FORM_SECONDS, call_forward,
 		"n * t", "Each takes as long.", { "n", "calls", ".forward_calls" },
 		{ "t", "of one", ".call_seconds" }),

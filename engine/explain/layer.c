@@ -146,7 +146,7 @@ static void add_again(const struct asked *a, struct explanation *out, const char
 		explain_say(out, " + ");
 	}
 	explain_say(out, tiled ? "share * (x" : "share * x");
-	explain_from(a, out, "share", "of the layers run again whole",
+	explain_from(a, out, "share", "of the fully recomputed layers",
 		     "recomputed_share");
 	own(a, out, "x", "of a layer", again);
 	if (tiled) {
@@ -240,7 +240,7 @@ static void add_kept(const struct asked *a, struct explanation *out)
 	if (share > 0) {
 		explain_say(out, share < 1 ? "share * input)" : "input");
 		if (share < 1)
-			explain_from(a, out, "share", "of the layers run again whole",
+			explain_from(a, out, "share", "of the fully recomputed layers",
 				     "recomputed_share");
 	}
 	if (formula_uses(out->formula, "input"))
@@ -271,7 +271,7 @@ static void named_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, ")");
 	end(a, out);
 	if (share > 0)
-		explain_from(a, out, "share", "of the layers run again whole",
+		explain_from(a, out, "share", "of the fully recomputed layers",
 			     "recomputed_share");
 }
 
@@ -319,7 +319,8 @@ static void again_terms(const struct asked *a, struct explanation *out)
 
 static const char hosts[] = "Operators and launches that no captured graph replays; "
 			    "the ends have few.";
-static const char graph[] = "The operators of the graph, one rank and micro-batch.";
+static const char graph[] =
+	"The operators shown in Graph, for one rank and one micro-batch.";
 
 const struct explain_node explain_layer[] = {
 	NODE("forward_seconds", "Computing a forward", FORM_SECONDS, forward,
@@ -334,10 +335,10 @@ const struct explain_node explain_layer[] = {
 	     add_exposed_forward, NULL, graph),
 	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
 	     exposed_backward, add_exposed_backward, NULL, graph),
-	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
-	     alone_forward, add_alone_forward, NULL, graph),
-	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
-	     alone_backward, add_alone_backward, NULL, graph),
+	NODE("alone_forward", "Of an unpaired forward", FORM_SECONDS, alone_forward,
+	     add_alone_forward, NULL, graph),
+	NODE("alone_backward", "Of an unpaired backward", FORM_SECONDS, alone_backward,
+	     add_alone_backward, NULL, graph),
 	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
 	     add_host_forward, NULL, hosts),
 	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
@@ -370,19 +371,19 @@ const struct explain_node explain_layer[] = {
 	  .row.assumption = graph },
 	NODE("trained_share", "Share that trains", FORM_PERCENT, trained_share,
 	     share_terms, NULL,
-	     "Of a layer; the ends have no CPU time of the optimizer."),
+	     "Per layer; embedding and head have no CPU time for the optimizer."),
 	NODE("saved_bytes", "Activations that are kept", FORM_BYTES, saved, saved_terms,
 	     NULL, "After recomputation and offload."),
 	NODE("sent_bytes", "Activations that go to the host", FORM_BYTES, sent,
 	     sent_terms, NULL, "After recomputation."),
-	NODE("named_bytes", "Tensors sent to the host by name", FORM_BYTES, named,
+	NODE("named_bytes", "Named tensors sent to the host", FORM_BYTES, named,
 	     named_terms, NULL, "Those of offload_modules, or of remat_policy."),
 	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, add_whole,
 	     NULL, graph),
 	NODE("again_bytes", "Tensors that come back", FORM_BYTES, again, again_terms,
 	     "max(0, W - S)",
-	     "A layer that runs backward holds all its tensors: those that it does not "
-	     "keep are computed again, or come from the host."),
+	     "A layer in its backward pass holds all its tensors: those that were "
+	     "not stored are recomputed, or come back from the host."),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, gemm_terms,
 	     NULL, graph),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,

@@ -88,8 +88,8 @@ static bool take_constant(const struct scenario *scenario, const char *key,
 	if (!take_listed(scenario, explain_constants, key, out) &&
 	    !take_of_kind(scenario, key, out) && !take_of_array(scenario, key, out))
 		return false;
-	out->assumption =
-		"A fact of the preset, or measured; nothing here computes it.";
+	out->assumption = "A constant of the preset, or a measured value; it is not "
+			  "computed here.";
 	out->source =
 		strncmp(key, "model.", 6) == 0
 			? "the model's file in presets/models, which names its source"
@@ -109,19 +109,21 @@ static const struct {
 	const char *key, *source;
 } published[] = {
 	{ "shared_prefix",
-	  "yours to measure; others: 56 % of the tokens of DeepSeek's day (open-infra-index, "
-	  "day 6), 37 % of Mooncake's conversations and 65 % of its synthetic log, in a "
-	  "cache that keeps all (kvcache-ai/Mooncake, FAST25-release/traces)" },
+	  "measure your own; others: 56 % of the tokens of DeepSeek's day "
+	  "(open-infra-index, day 6), 37 % of Mooncake's conversations and 65 % "
+	  "of its synthetic log, in a cache that keeps everything "
+	  "(kvcache-ai/Mooncake, FAST25-release/traces)" },
 	{ "host_prefix",
-	  "yours to measure; others: see shared prefix, less what the GPU's own cache "
-	  "finds" },
+	  "measure your own; others: see shared prefix, less what the GPU's own "
+	  "cache finds" },
 	{ "host_kv",
 	  "vLLM kv_offloading_size (vllm/config/cache.py), SGLang hicache_size "
 	  "(srt/mem_cache/memory_pool_host.py), TensorRT-LLM host_cache_size "
 	  "(KvCacheConfig), LMCache max_local_cpu_size" },
 	{ "routing_skew",
-	  "yours to measure (EPLB's counters tell the loads); the busiest of n ranks: Blom "
-	  "1958, Statistical Estimates and Transformed Beta-Variables, 6.9" },
+	  "measure your own (EPLB's counters show the loads); the busiest of n "
+	  "ranks: Blom 1958, Statistical Estimates and Transformed "
+	  "Beta-Variables, 6.9" },
 };
 
 /* Where the stack's source says which values it has, if the sheet speaks of them. */

@@ -22,7 +22,7 @@ static void share_out(const struct asked *a, struct explanation *out, bool share
 
 static void add_trained(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "D", "dense parameters that train on one rank", "trained_dense");
+	own(a, out, "D", "trainable dense parameters on one rank", "trained_dense");
 	if (a->scenario->model.moe.experts > 0)
 		own(a, out, "E", "of experts", "trained_experts");
 }
@@ -177,10 +177,10 @@ const struct explain_row explain_memory[] = {
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
 	  .fill = weights },
 	{ "gradients_bytes", "Gradients", NULL,
-	  "The buffer in which gradients are summed over micro-batches lives through "
-	  "the whole step. Below ZeRO 2 d and ed are 1, and where a pipeline keeps "
-	  "gathered weights: it sums whole gradients in fp32. With LoRA only adapters "
-	  "count.",
+	  "The buffer in which gradients are summed over micro-batches lasts the "
+	  "whole step. d and ed are 1 below ZeRO 2, and where a pipeline keeps "
+	  "gathered weights: it sums whole gradients in fp32. With LoRA only "
+	  "adapters count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
 	  .fill = fill_gradients },
@@ -189,44 +189,44 @@ const struct explain_row explain_memory[] = {
 	  "8-bit Adam's 6. With ZeRO 0 d and ed are 1; with LoRA only adapters count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1: K = 12", .fill = optimizer },
 	{ "activations_bytes", "Activations", "n * S + R",
-	  "S sums the tensors kept for the backward over the stage's layers, counted "
-	  "operator by operator (see Graph), after recomputation. With "
-	  "recomputation the layer that runs backward holds all its tensors once more.",
+	  "S is the sum of the tensors stored for the backward pass over the "
+	  "stage's layers, counted operator by operator (see Graph), after "
+	  "recomputation. With recomputation, the layer in its backward pass "
+	  "holds all its tensors once more.",
 	  "Korthikanti et al., arXiv 2205.05198, section 4, equations 1 to 4",
-	  .terms = TERMS(
-		  { "n", "micro-batches in flight", ".in_flight" },
-		  { "S", "bytes that one keeps", ".kept_bytes" },
-		  { "R", "of the layer that is recomputed at work", ".again_bytes" }) },
+	  .terms = TERMS({ "n", "micro-batches in flight", ".in_flight" },
+			 { "S", "bytes that one keeps", ".kept_bytes" },
+			 { "R", "of the layer being recomputed", ".again_bytes" }) },
 	{ "buffers_bytes", "Buffers", NULL,
-	  "Gathered are the layer at work and f ahead with the gradients of one, a "
-	  "layer with its experts; without resharding all of the stage. Logits count "
-	  "on the stage with the head: whole with a plain loss, one copy with a fused "
-	  "one, a tile of it with a chunked one; a layer that is recomputed uses their "
-	  "memory once they are gone.",
+	  "Gathered weights are those of the current layer and f layers ahead, "
+	  "with the gradients of one, experts included; without resharding, those "
+	  "of the whole stage. Logits count on the stage with the head: whole "
+	  "with a plain loss, one copy with a fused one, one tile with a chunked "
+	  "one; a recomputed layer reuses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
 	  .fill = buffers },
 	{ "framework_bytes", "Framework", NULL,
-	  "What the driver, libraries and communicators take, and what the allocator "
-	  "reserves above what is live. Constants of the stack.",
+	  "What the driver, libraries and communicators take, and what the "
+	  "allocator reserves beyond live tensors. Constants of the stack.",
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
 	  .fill = framework },
 	{ "host_optimizer_bytes", "Optimizer states on the host", NULL,
-	  "What offload takes from the accelerator stands on the host, with gradients in "
-	  "fp32 that the host's own step reads.",
+	  "What is offloaded from the accelerator is held on the host, with the "
+	  "fp32 gradients that the host's optimizer step reads.",
 	  "DeepSpeed, estimate_zero2_model_states_mem_needs: 16 bytes of Adam; Megatron "
 	  "Core, HybridDeviceOptimizer",
 	  .fill = sent_states },
 	{ "host_activations_bytes", "Activations on the host", "n * S",
-	  "Of all micro-batches in flight, at the peak of the stage; the layer that "
-	  "runs backward counts although it has come back.",
+	  "Of all micro-batches in flight, at the peak of the stage; the layer in "
+	  "its backward pass counts although it has come back.",
 	  "ZeRO-Infinity, arXiv 2104.07857, section 5.1",
 	  .terms = TERMS({ "n", "micro-batches in flight", ".in_flight" },
 			 { "S", "of one that goes to the host", ".sent_bytes" }) },
 	{ "host_bytes", "Host memory per GPU", NULL,
-	  "Of the fullest node: ranks of one stage stand side by side, so a stage that "
-	  "fills a node shares it with no other. States take half as much again for "
-	  "pinned copies.",
+	  "On the fullest node: ranks of one stage are adjacent, so a stage that "
+	  "fills a node shares it with no other. States take half as much again "
+	  "for pinned copies.",
 	  "what offload puts there; DeepSpeed's estimates, additional_buffer_factor",
 	  .fill = fill_host },
 	{ "host_capacity_bytes", "Host memory of a GPU", "H * n",
@@ -260,16 +260,16 @@ const struct explain_row explain_memory[] = {
 			 { "A", "activations", ".activations_bytes" },
 			 { "B", "buffers", ".buffers_bytes" }) },
 	{ "reserved_bytes", "Reserved", "live + loose",
-	  "What PyTorch's allocator holds at the peak: live tensors and what its cache "
-	  "loses between them, a share of activations and buffers that is a constant "
-	  "of the stack.",
+	  "What PyTorch's allocator holds at the peak: live tensors and "
+	  "fragmentation between them, a share of activations and buffers that is "
+	  "a constant of the stack.",
 	  "torch.cuda.max_memory_reserved; presets/stacks: fragmentation",
 	  .terms = TERMS({ "live", "allocated", ".allocated_bytes" },
 			 { "loose", "lost between tensors", ".loose_bytes" }) },
 	{ "in_flight", "Micro-batches in flight", NULL,
-	  "Forwards whose backward has not run, at the peak of the stage, and where "
-	  "weight gradients are apart, theirs. Schedules that run neither 1F1B nor all "
-	  "forwards first are run event by event and counted.",
+	  "Forwards whose backward has not run yet, at the peak of the stage, and "
+	  "pending weight gradients where they are separate. Schedules other than "
+	  "1F1B and GPipe are run event by event and counted.",
 	  "the schedule's paper", .fill = in_flight },
 	{ "parameters", "Parameters", "D + E",
 	  "Of the whole model, without MTP layers as published counts do; of a stage: "

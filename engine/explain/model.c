@@ -121,7 +121,8 @@ const struct explain_node explain_model[] = {
 		{ "h", "hidden size", "model.hidden" },
 		{ "bias", "1 if it has one", "model.head_bias" }),
 	NODE_OF("model.table", "Embeddings that only look up", FORM_COUNT, table,
-		"all - tied * V * h", "A tied table works once, as the head.",
+		"all - tied * V * h",
+		"A tied table is multiplied only once, as the head.",
 		{ "all", "embeddings", "model.embedding" },
 		{ "tied", "1 if the head is the table", "model.tied_embeddings" },
 		{ "V", "vocabulary", "model.vocab" },
@@ -137,7 +138,7 @@ const struct explain_node explain_model[] = {
 	     EXPLAIN_COUNTED, "r (in + out) beside each matrix of a layer."),
 	NODE("model.score_flops", "Attention scores, scans, MTP layers", FORM_FLOPS,
 	     scores, NULL, EXPLAIN_COUNTED,
-	     "Over the positions that a token sees, forward and backward."),
+	     "Over the positions that a token attends to, forward and backward."),
 	{ .row.key = NULL },
 };
 
@@ -198,7 +199,7 @@ static void add_parts(const struct asked *a, struct explanation *out, bool all)
 			     : " + router + routed * k / E + shared + latent");
 	own(a, out, "router", "of tokens to experts", "router");
 	own(a, out, "routed", "all routed experts", "routed");
-	own(a, out, "shared", "experts that every token meets", "shared");
+	own(a, out, "shared", "experts that every token uses", "shared");
 	own(a, out, "latent", "to the width of experts and back", "latent");
 	if (all)
 		return;
@@ -354,10 +355,10 @@ const struct explain_node explain_model_kind[] = {
 	     "compressed entries stand for many tokens, an indexer keeps keys."),
 	NODE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,
 	     NULL, whole),
-	NODE("active", "Parameters of a layer that a token meets", FORM_COUNT, active,
+	NODE("active", "Parameters of a layer that a token uses", FORM_COUNT, active,
 	     active_terms, NULL, whole),
 	NODE("mixer", "Parameters of the mixer", FORM_COUNT, mixer, mixer_terms, NULL,
-	     "Projections, biases and what else trains."),
+	     "Projections, biases and whatever else trains."),
 	NODE("beside", "Parameters of a state space beside attention", FORM_COUNT,
 	     beside, beside_terms, NULL, whole),
 	NODE("mlp", "Parameters of the MLP", FORM_COUNT, mlp, mlp_terms, NULL, whole),

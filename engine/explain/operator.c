@@ -223,7 +223,7 @@ static void again_terms(const struct asked *a, struct explanation *out,
 		return;
 	}
 	explain_say(out, "again * x");
-	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "again", "share that is recomputed in the backward pass", "again");
 	own(a, out, "x", "of a forward", member);
 }
 
@@ -339,8 +339,8 @@ static void start_terms(const struct asked *a, struct explanation *out)
 static const char drawn[] =
 	"Drawn by the graph of model and plan; see Graph for every operator.";
 static const char roofline[] =
-	"The larger of computing and memory, more where they are equal; a GEMM a part "
-	"of a wave of tiles on top.";
+	"The larger of compute and memory time, more where they are equal; for a "
+	"GEMM, plus part of a wave of tiles.";
 const struct explain_node explain_operator[] = {
 	NODE("forward_seconds", "A forward of an operator", FORM_SECONDS,
 	     computing_forward, forward_terms, NULL, roofline),
@@ -355,7 +355,7 @@ const struct explain_node explain_operator[] = {
 	NODE("whole_bytes", "All tensors of an operator", FORM_BYTES, whole,
 	     whole_terms, NULL, "Nothing recomputed."),
 	NODE("flops_per_second", "FLOPs per second of an operator", FORM_FLOPS, rate,
-	     rate_terms, NULL, "Shares of the datasheet's rate, measured."),
+	     rate_terms, NULL, "Measured shares of the data sheet's rate."),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
 	     gemm_flops_terms, NULL, "A multiplication and an addition are two."),
 	NODE("forward_bytes", "Memory traffic of a forward", FORM_TRAFFIC,
@@ -387,14 +387,14 @@ const struct explain_node explain_operator[] = {
 	NODE_OF("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
 		"(n + again * f) * l", "Time of the CPU.",
 		{ "n", "launches", ".launches_backward" },
-		{ "again", "share that runs again in the backward", ".again" },
+		{ "again", "share that is recomputed in the backward pass", ".again" },
 		{ "f", "launches of a forward", ".launches_forward" },
 		{ "l", "CPU time of one", "launch_seconds" }),
 	DRAWN("launches_forward", "Launches of a forward", FORM_REAL, launches_forward),
 	DRAWN("launches_backward", "Launches of a backward", FORM_REAL,
 	      launches_backward),
-	DRAWN("unpack_bytes", "Writing weights of 4 bits out", FORM_TRAFFIC, unpacked),
-	DRAWN("turned_bytes", "Turning attention to fp8 and back", FORM_TRAFFIC,
+	DRAWN("unpack_bytes", "Unpacking 4-bit weights", FORM_TRAFFIC, unpacked),
+	DRAWN("turned_bytes", "Converting attention to fp8 and back", FORM_TRAFFIC,
 	      turned),
 	DRAWN("adapter_bytes", "What adapters move", FORM_TRAFFIC, adapted),
 	DRAWN("adapter_gradient_bytes", "What adapters move backward", FORM_TRAFFIC,

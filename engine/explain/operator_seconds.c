@@ -39,7 +39,7 @@ static void add_tail(const struct asked *a, struct explanation *out,
 	if (grouped)
 		own(a, out, "starts", "starting each of the matrices", "start_seconds");
 	else
-		own(a, out, "tail", "FLOPs that the last wave of tiles leaves undone",
+		own(a, out, "tail", "FLOPs that the last wave of tiles wastes",
 		    tail_member);
 }
 
@@ -61,7 +61,7 @@ static void add_quantised(const struct asked *a, struct explanation *out,
 	explain_say(out, in ? " + q / bw" : " + Q / bw");
 	if (in)
 		return;
-	own(a, out, "Q", "turning gradients of outputs narrow", member);
+	own(a, out, "Q", "converting output gradients to the narrow format", member);
 	if (explain_op(a)->draws > 0) {
 		explain_say(out, " + D");
 		own(a, out, "D", "drawing random numbers", "draw_seconds");
@@ -88,11 +88,11 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 	add_grouped(a, out, weights);
 	if (explain_op(a)->unpack_bytes > 0 && !weights) {
 		explain_say(out, " + u / bw");
-		own(a, out, "u", "writing weights of 4 bits out", "unpack_bytes");
+		own(a, out, "u", "unpacking 4-bit weights", "unpack_bytes");
 	}
 	add_tail(a, out, tail_member);
 	if (quantises)
-		own(a, out, "q", "of them, turning inputs narrow",
+		own(a, out, "q", "of them, converting inputs to the narrow format",
 		    "quantised_in_bytes");
 	if (quantises && quantised)
 		add_quantised(a, out, quantised);
@@ -131,7 +131,7 @@ static void kernel_terms(const struct asked *a, struct explanation *out, bool ba
 	if (explain_op(a)->turned_bytes <= 0)
 		return;
 	explain_say(out, " + n / bw");
-	own(a, out, "n", "bytes of turning it to fp8 and back", "turned_bytes");
+	own(a, out, "n", "bytes of converting it to fp8 and back", "turned_bytes");
 }
 
 void explain_operator_seconds(const struct asked *a, struct explanation *out,

@@ -277,7 +277,7 @@ static void stage_terms(const struct asked *a, struct explanation *out)
 	if (is_halved(a) && own_value(a, "computing_seconds") > 0) {
 		explain_say(out, " * (C + EP) / (C + T)");
 		own(a, out, "C", "of the other half of the batch", "computing_seconds");
-		own(a, out, "EP", "between experts, as far as it shows", "ep_seconds");
+		own(a, out, "EP", "exposed exchange between experts", "ep_seconds");
 	}
 	explain_say(out, " + host / PP");
 	own(a, out, "host", "of the pass", "host_seconds");
@@ -287,7 +287,7 @@ static void stage_terms(const struct asked *a, struct explanation *out)
 #define NODE_SOURCE "engine/serve/pass.h"
 
 static const char on_rank[] = "On one rank, all stages on the way of a token.";
-static const char bound[] = "As if nothing else bounded them.";
+static const char bound[] = "As if nothing else limited them.";
 
 const struct explain_node explain_pass_nodes[] = {
 	NODE_OF("seconds", "A pass", FORM_SECONDS, seconds,
@@ -297,12 +297,12 @@ const struct explain_node explain_pass_nodes[] = {
 		{ "TP", "over the ranks of a layer", ".tp_seconds" },
 		{ "CP", "over the ranks of a prompt", ".cp_seconds" },
 		{ "PP", "between stages", ".pp_seconds" },
-		{ "EP", "between experts, as far as it shows", ".ep_seconds" },
+		{ "EP", "exposed exchange between experts", ".ep_seconds" },
 		{ "host", "of the pass", ".host_seconds" }),
 	NODE("stage_seconds", "The slowest stage of a pass", FORM_SECONDS, stage,
 	     stage_terms, NULL,
-	     "The fullest stage has the layers that don't divide, the last one "
-	     "the head."),
+	     "The fullest stage has the layers left over by the division, the "
+	     "last one the head."),
 	NODE("layer_seconds", "Kernels of the layers", FORM_SECONDS, layer_seconds,
 	     layer_terms, NULL, on_rank),
 	NODE("end_seconds", "Embedding, head and sampling", FORM_SECONDS, end_seconds,
@@ -313,17 +313,17 @@ const struct explain_node explain_pass_nodes[] = {
 	     NULL, bound),
 	NODE("fixed_seconds", "Fixed times of kernels", FORM_SECONDS, fixed,
 	     fixed_terms, NULL,
-	     "With what prompts do not reach of the kernels' rates."),
+	     "Including what prompts fail to reach of the kernels' rates."),
 	NODE("tp_seconds", "TP of a pass", FORM_SECONDS, tp, tp_terms, NULL,
 	     "Nothing hides it."),
 	NODE("cp_seconds", "CP of a pass", FORM_SECONDS, cp, cp_terms, NULL,
 	     "Nothing hides it."),
 	NODE("pp_seconds", "PP of a pass", FORM_SECONDS, pp, pp_terms, NULL,
 	     "From each stage to the next; calls are means of the stages."),
-	NODE("ep_seconds", "EP of a pass, as far as it shows", FORM_SECONDS, ep,
-	     ep_terms, NULL,
+	NODE("ep_seconds", "Exposed EP time of a pass", FORM_SECONDS, ep, ep_terms,
+	     NULL,
 	     "Where two halves of a batch take turns, one travels while the other "
-	     "computes; the first and last layer's share shows."),
+	     "computes; the first and last layer's share is exposed."),
 	NODE("travelling_seconds", "EP of a pass", FORM_SECONDS, travelling,
 	     travelling_terms, NULL, "Hidden or not."),
 	NODE_OF("computing_seconds", "A pass without EP and host", FORM_SECONDS,
@@ -334,7 +334,7 @@ const struct explain_node explain_pass_nodes[] = {
 		{ "CP", "over the ranks of a prompt", ".cp_seconds" },
 		{ "PP", "between stages", ".pp_seconds" }),
 	NODE("host_seconds", "Host of a pass", FORM_SECONDS, host, host_terms, NULL,
-	     "Each stage takes the pass on; kernels that no graph replays are "
+	     "Each stage passes the work on; kernels outside CUDA graphs are "
 	     "launched, and the slower of host and GPU counts."),
 	NODE("launching_seconds", "Launching a pass", FORM_SECONDS, find_launching,
 	     launching_terms, NULL, "Layer by layer."),

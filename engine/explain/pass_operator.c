@@ -231,7 +231,7 @@ static const char layers[] = "Over the layers of a pass that have it.";
 
 const struct explain_node explain_pass_operator[] = {
 	NODE("seconds", "An operator of a pass", FORM_SECONDS, seconds, second_terms,
-	     NULL, "The larger of computing and memory, more where they are equal."),
+	     NULL, "The larger of compute and memory time, more where they are equal."),
 	NODE("compute_seconds", "Computing alone", FORM_SECONDS, compute, compute_terms,
 	     NULL, layers),
 	NODE("memory_seconds", "Reading alone", FORM_SECONDS, memory, memory_terms,

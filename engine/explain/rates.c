@@ -210,7 +210,7 @@ static void join_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
-static const char shares[] = "Shares of the datasheet's rates, measured.";
+static const char shares[] = "Measured shares of the data sheet's rates.";
 
 const struct explain_node explain_rates[] = {
 	NODE("memory_bytes_per_second", "Memory bandwidth that kernels reach",
@@ -230,7 +230,8 @@ const struct explain_node explain_rates[] = {
 		{ "e", "measured, 0 = not", "cluster.unaligned_efficiency" }),
 	NODE("launch_seconds", "One launch of a kernel", FORM_SECONDS, launch,
 	     launch_terms, NULL,
-	     "The CPU's time; an operator of the framework is several."),
+	     "The CPU's time; one operator of the framework launches several "
+	     "kernels."),
 	NODE("slowest_host", "The slowest host over the mean", FORM_REAL, slowest_host,
 	     slowest_terms, NULL,
 	     "Of n hosts, sqrt(2 ln n) deviations above the mean."),

@@ -24,14 +24,14 @@ static const char spread[] = "tests/validation: four of five measured runs";
 static const char daly[] = "Young 1974; Daly 2006, equation 5";
 
 /* A run is to its range as its step is. */
-#define RANGE(key, title, whole, end_of_step)                                     \
-	{                                                                         \
-		key, title, "x * end / t",                                        \
-			"All that a run costs grows with its time.", spread,      \
-			.terms = TERMS(                                           \
-				{ "x", "as predicted", whole },                   \
-				{ "end", "of the range of a step", end_of_step }, \
-				{ "t", "step", "step_seconds" })                  \
+#define RANGE(key, title, whole, end_of_step)                                       \
+	{                                                                           \
+		key, title, "x * end / t",                                          \
+			"Everything that a run costs grows with its time.", spread, \
+			.terms = TERMS(                                             \
+				{ "x", "as predicted", whole },                     \
+				{ "end", "of the range of a step", end_of_step },   \
+				{ "t", "step", "step_seconds" })                    \
 	}
 
 const struct explain_row explain_run[] = {
@@ -48,7 +48,7 @@ const struct explain_row explain_run[] = {
 	  .terms = TERMS({ "n", "GPUs", "gpus" },
 			 { "r", "time of the run", "run_seconds" }) },
 	{ "run_dollars", "Cost", "hours * price",
-	  "The price is an input: turn it to yours.", "presets/clusters",
+	  "The price is an input: set your own.", "presets/clusters",
 	  .terms = TERMS({ "hours", "GPU-hours of the run", "run_gpu_hours" },
 			 { "price", "of a GPU-hour", "cluster.price_per_gpu_hour" }) },
 	{ "run_joules", "Energy", "r * n * W",
@@ -56,10 +56,10 @@ const struct explain_row explain_run[] = {
 	  "presets/clusters; Patterson et al., arXiv 2104.10350",
 	  .terms = TERMS({ "n", "GPUs", "gpus" },
 			 { "r", "time of the run", "run_seconds" },
-			 { "W", "watts of a GPU with its share of all else",
+			 { "W", "watts of a GPU with its share of everything else",
 			   "watts_per_gpu" }) },
 	{ "run_co2_grams", "CO2 of the run", "J / 3600000 * g",
-	  "Of the electricity alone: what was built and cooled before is not counted.",
+	  "For the electricity alone: building the hardware is not counted.",
 	  "Patterson et al., arXiv 2104.10350, section 2; presets/clusters",
 	  .terms = TERMS({ "J", "energy of the run", "run_joules" },
 			 { "g", "grams of CO2 for a kWh of the grid",
@@ -86,7 +86,7 @@ const struct explain_row explain_run[] = {
 	      "step_seconds_high"),
 	{ "goodput", "Goodput",
 	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
-	  "What is left after checkpoints, lost work and restarts; failures are "
+	  "What remains after checkpoints, lost work and restarts; failures are "
 	  "independent.",
 	  daly,
 	  .terms = TERMS({ "C", "time of a checkpoint", "checkpoint_seconds" },

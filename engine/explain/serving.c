@@ -7,7 +7,7 @@
 static void prefill(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
-	from(a, out, "passes", "over the prompt, as the budget cuts it",
+	from(a, out, "passes", "over the prompt, as the token budget splits it",
 	     "serving.prompt_passes_seconds");
 	from(a, out, "host", "before the first", "stack.serving_prompt_seconds");
 }
@@ -35,14 +35,14 @@ static void fill_mixed(const struct asked *a, struct explanation *out)
 
 static void tpot_terms(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "output", "tokens that a request gets, the first with its prompt",
+	from(a, out, "output", "tokens of the answer, the first from the prompt's pass",
 	     "output");
-	from(a, out, "gain", "tokens that a pass gives a request", "serving.gain");
-	from(a, out, "step", "from a request's pass to its next, undisturbed",
+	from(a, out, "gain", "tokens that a request gains per pass", "serving.gain");
+	from(a, out, "step", "from one pass of a request to its next, undisturbed",
 	     "serving.step_between_seconds");
-	from(a, out, "behind", "prompts of others that pass while it decodes",
+	from(a, out, "behind", "prompts of others that are processed while it decodes",
 	     "serving.behind");
-	from(a, out, "added", "by each of them to everybody's time",
+	from(a, out, "added", "time that each of them adds for everyone",
 	     "serving.added_seconds");
 	explain_stretch(a, out);
 }
@@ -113,7 +113,7 @@ static void fill_running(const struct asked *a, struct explanation *out)
 	if (serving(a)->elsewhere > 0)
 		from(a, out, "elsewhere", "whose prompts run, or travel",
 		     "serving.elsewhere");
-	from(a, out, "asked", "by concurrency or rate, or as many as fit",
+	from(a, out, "asked", "set by concurrency or rate, or as many as fit",
 	     "serving.asked");
 }
 
@@ -128,7 +128,7 @@ static void fill_load(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "max(0, asked - running)");
-	from(a, out, "asked", "by concurrency or rate, or as many as fit",
+	from(a, out, "asked", "set by concurrency or rate, or as many as fit",
 	     "serving.asked");
 	from(a, out, "running", "requests that fit", "running");
 }
@@ -149,8 +149,9 @@ static void fill_engines(const struct asked *a, struct explanation *out)
 }
 
 static const char steady[] =
-	"Continuous batching in its steady state, means instead of distributions; "
-	"static batches run all prompts first and all outputs together.";
+	"The steady state of continuous batching, with means instead of "
+	"distributions; static batches run all prompts first, then all outputs "
+	"together.";
 static const char held_out[] =
 	"Four of five measured runs lay inside when their stack, or their "
 	"model, was left out of the fit; of the first token beside other "
@@ -163,15 +164,15 @@ static const char queue_source[] = "mean value analysis: Reiser and Lavenberg "
 static const char runs[] = "tests/validation/README.md, Serving";
 static const char definition[] = "by definition";
 static const char bounds[] =
-	"What both bounds leave of the kernels is shared out in proportion to them; "
-	"fixed times of kernels and the host are overhead.";
+	"Kernel time is divided between compute and memory in proportion to their "
+	"bounds; fixed times of kernels and the host are overhead.";
 
 const struct explain_row explain_serving[] = {
 	{ "ttft_seconds", "Time to first token", NULL,
-	  "A closed loop starts as a burst and goes on in waves: a prompt waits "
-	  "for those of its wave that stand before it, mean over the first waves. "
-	  "Where requests come at a rate, each finds the others with the share of "
-	  "their time that they wait.",
+	  "A closed loop starts with a burst and continues in waves: a prompt "
+	  "waits for those ahead of it in its wave, mean over the first waves. "
+	  "Where requests arrive at a rate, each finds the others waiting with "
+	  "the share of time that they wait.",
 	  queue_source, .fill = ttft_terms },
 	{ "tpot_seconds", "Time per output token",
 	  "(step / gain + behind * added / max(1, output - 1))", steady, queue_source,
@@ -193,7 +194,7 @@ const struct explain_row explain_serving[] = {
 			 { "f", "that four of five left-out runs lie within",
 			   "spread.tpot" }) },
 	{ "prefill_seconds", "A prompt alone", "scale * (passes + host)",
-	  "As many passes as the budget of tokens calls for; what a prefix cache holds "
+	  "As many passes as the token budget requires; what a prefix cache holds "
 	  "is not computed.",
 	  kernels_source, .fill = prefill },
 	{ "decode_seconds", "A decode pass", "compute + memory + network + overhead",
@@ -206,7 +207,7 @@ const struct explain_row explain_serving[] = {
 		  { "network", "collectives", "decode_network_seconds" },
 		  { "overhead", "fixed times and host", "decode_overhead_seconds" }) },
 	{ "mixed_seconds", "A pass that carries prompts", NULL,
-	  "Where the stack does not mix them a prompt pass stands between decode "
+	  "Where the stack does not mix them, a prefill pass runs between decode "
 	  "passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
 	  .fill = fill_mixed },
@@ -223,8 +224,8 @@ const struct explain_row explain_serving[] = {
 	  .fill = computing },
 	{ "decode_network_seconds", "Collectives of a decode pass",
 	  "scale * (TP + EP + CP + PP)",
-	  "Nothing hides them; inside a domain servers reduce with kernels of their "
-	  "own.",
+	  "They are never hidden; inside a domain servers use their own reduction "
+	  "kernels.",
 	  "engine/serve/traffic.c; presets/clusters: collectives", .fill = network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
@@ -261,31 +262,31 @@ const struct explain_row explain_serving[] = {
 	  .terms = TERMS({ "output", "tokens per second", "output_tokens_per_second" },
 			 { "GPUs", "of the cluster", "gpus" }) },
 	{ "output_tokens_per_second_per_user", "Output tokens per second per user",
-	  "1 / TPOT", "What one reader sees, once the first token is there.",
-	  definition, .terms = TERMS({ "TPOT", "of a request", "tpot_seconds" }) },
+	  "1 / TPOT", "What one user sees after the first token.", definition,
+	  .terms = TERMS({ "TPOT", "of a request", "tpot_seconds" }) },
 	{ "prompt_tokens_per_second", "Prompt tokens per second", "requests * prompt",
 	  "With those that a prefix cache holds.", definition,
 	  .terms = TERMS({ "requests", "a second", "requests_per_second" },
 			 { "prompt", "tokens of a prompt", "prompt" }) },
 	{ "requests_per_second", "Requests per second", NULL,
-	  "Little's law: every request that comes ends.",
+	  "Little's law: every request that arrives also ends.",
 	  "Little 1961; engine/serve/steady.c", .fill = fill_requests },
 	{ "running", "Requests that run", NULL,
-	  "With a rate: as many as it leads to, rate * time in the system.",
+	  "With an arrival rate: rate * time in the system.",
 	  "Little 1961; engine/serve/run.c", .fill = fill_running },
 	{ "waiting", "Requests that wait", NULL,
-	  "They stand before the server and add to TTFT.", definition,
+	  "They queue in front of the server and add to TTFT.", definition,
 	  .fill = fill_load },
 	{ "goodput_tokens_per_second", "Goodput", "best",
-	  "Without goals all output is good.",
+	  "Without goals all output counts.",
 	  "DistServe, arXiv 2401.09670, section 2.3",
 	  .terms = TERMS({ "best", "found", "serving.goodput" }) },
 	{ "goodput_concurrency", "Requests that keep the goals", "most",
 	  "Latency grows with requests.", "DistServe, arXiv 2401.09670, section 2.3",
 	  .terms = TERMS({ "most", "found", "serving.goodput_requests" }) },
 	{ "engines", "Engines", NULL,
-	  "Copies of the whole model that share out the requests; GPUs that make no "
-	  "engine stay idle.",
+	  "Copies of the whole model that divide the requests between them; GPUs "
+	  "left over stay idle.",
 	  definition, .fill = fill_engines },
 	{ "prefill_intensity", "FLOPs per byte of a prompt",
 	  "if(bytes > 0, flops / bytes, 0)",
@@ -301,7 +302,7 @@ const struct explain_row explain_serving[] = {
 			 { "bytes", "of it", "serving.decode_bytes" }) },
 	{ "dollars_per_million_tokens", "Cost of a million output tokens",
 	  "if(output > 0, GPUs * price / 3600 / output * 1e6, 0)",
-	  "Whole GPUs by the hour; prompts are paid with the output.",
+	  "Whole GPUs are paid by the hour; the cost of prompts is included.",
 	  "presets/clusters: price_per_gpu_hour",
 	  .terms = TERMS(
 		  { "GPUs", "of the cluster", "gpus" },
@@ -309,11 +310,12 @@ const struct explain_row explain_serving[] = {
 		  { "output", "tokens per second", "output_tokens_per_second" }) },
 	{ "joules_per_token", "Energy of an output token",
 	  "if(output > 0, GPUs * W / output, 0)",
-	  "busy: what computing and reading take of a decode pass.",
+	  "busy: the share of a decode pass spent on computing and reading.",
 	  "presets/clusters: tdp_watts, idle_watts, pue",
 	  .terms = TERMS(
 		  { "GPUs", "of the cluster", "gpus" },
-		  { "W", "watts of a GPU with its share of all else", "serving.watts" },
+		  { "W", "watts of a GPU with its share of everything else",
+		    "serving.watts" },
 		  { "output", "tokens per second", "output_tokens_per_second" }) },
 	{ 0 },
 };

@@ -134,14 +134,14 @@ const struct explain_row explain_serving_memory[] = {
 	  "Forward only, without the embedding table; scores over half of the prompt.",
 	  "PaLM, arXiv 2204.02311, appendix B, a third of training's",
 	  .terms = TERMS(
-		  { "active", "parameters that a token meets", "active_parameters" },
+		  { "active", "parameters that a token uses", "active_parameters" },
 		  { "table", "embeddings that only look up", "model.table" },
 		  { "scores", "of attention, and scans", "serving.score_flops" }) },
 	{ "weights_bytes", "Weights", NULL,
-	  "Dense matrices divide by TP and PP, experts by EP x ETP; what makes MLA's "
-	  "latents is whole on every rank; spare copies, MTP layers and a draft model "
-	  "count. Embeddings and norms stay in 16 bits, and what the published "
-	  "checkpoint leaves in them.",
+	  "Dense matrices are divided by TP and PP, experts by EP x ETP; the "
+	  "projections to MLA's latents are whole on every rank; spare copies, "
+	  "MTP layers and a draft model count. Embeddings and norms stay in 16 "
+	  "bits, as does what the published checkpoint keeps so.",
 	  memory_source, .fill = fill_weights },
 	{ "activations_bytes", "Activations",
 	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",
@@ -154,9 +154,9 @@ const struct explain_row explain_serving_memory[] = {
 	{ "buffers_bytes", "Buffers",
 	  "max(0, rows * vocab * if(b > 0, b, 4) + budget * hidden * 2 - A) + "
 	  "if(TP > 1, kept, 0) * ceil(L / PP) * budget * hidden * 2",
-	  "Logits of every request that a pass may sample, on every rank, beside the "
-	  "hidden states; they follow the layers in the memory that those had. And "
-	  "what all-reduces of old releases held until a pass was over.",
+	  "Logits of every request that a pass may sample, on every rank, besides "
+	  "the hidden states; they reuse the memory of the layers. Also what "
+	  "all-reduces of old releases held until a pass was over.",
 	  memory_source,
 	  .terms =
 		  TERMS({ "rows", "that a pass may sample", "serving.sampled_rows" },
@@ -179,14 +179,15 @@ const struct explain_row explain_serving_memory[] = {
 		  { "c", "bytes of a communicator", "stack.communicator_bytes" },
 		  { "groups", "communicators of a rank", "serving.communicators" }) },
 	{ "kv_bytes", "KV cache of a GPU", NULL,
-	  "Requests are half through their output in the mean; stacks that reserve "
-	  "count all of it. Heads that TP can't split are copied; pages are whole; "
-	  "windows cut; states of SSM layers have one size.",
+	  "Requests are on average half way through their output; stacks that "
+	  "reserve count all of it. Heads that TP can't split are copied; pages "
+	  "are whole; attention windows cut; states of SSM layers have a fixed "
+	  "size.",
 	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c",
 	  .fill = cache_terms },
 	{ "kv_bytes_per_token", "KV cache of a token", NULL,
-	  "Of one copy, whatever ranks repeat; mean over a request's context where "
-	  "windows cut it.",
+	  "Of one copy, however many ranks repeat it; mean over a request's "
+	  "context where windows cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
 	  .fill = token_cache },
 	{ "kv_tokens", "Tokens that all caches hold", NULL,
@@ -198,7 +199,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "Behind the caches of all GPUs, for requests of this length.", memory_source,
 	  .fill = on_host },
 	{ "headroom_bytes", "Headroom", "max(0, capacity - total)",
-	  "What more requests, or longer ones, could take.", definition,
+	  "Room for more requests, or longer ones.", definition,
 	  .terms = TERMS({ "capacity", "that a framework can use", "capacity_bytes" },
 			 { "total", "held", "total_bytes" }) },
 	{ "max_concurrency", "Requests that there is room for", NULL,
@@ -206,7 +207,8 @@ const struct explain_row explain_serving_memory[] = {
 	  "the stack reserves.",
 	  "PagedAttention, arXiv 2309.06180, section 4.3", .fill = fill_room },
 	{ "total_bytes", "Memory of the fullest GPU", "W + A + B + F + KV",
-	  "With the cache of the requests that run, not what an engine reserves for it.",
+	  "With the cache of the running requests, not all that an engine "
+	  "reserves for it.",
 	  "the parts; each has its own explanation",
 	  .terms = TERMS({ "W", "weights", "weights_bytes" },
 			 { "A", "activations", "activations_bytes" },
@@ -220,7 +222,7 @@ const struct explain_row explain_serving_memory[] = {
 			 { "B", "buffers", "buffers_bytes" },
 			 { "KV", "cache of the requests that run", "kv_bytes" }) },
 	{ "reserved_bytes", "Reserved", "W + A + B + KV",
-	  "A server takes its memory once, nothing is lost between tensors.",
+	  "A server allocates its memory once, so there is no fragmentation.",
 	  "torch.cuda.max_memory_reserved",
 	  .terms = TERMS({ "W", "weights", "weights_bytes" },
 			 { "A", "activations", "activations_bytes" },
@@ -229,7 +231,8 @@ const struct explain_row explain_serving_memory[] = {
 	{ "in_flight", "Requests in a copy of the attention", "c / copies",
 	  "Dealt out evenly.", definition, .fill = in_flight },
 	{ "parameters", "Parameters of a rank", "P + p",
-	  "Large and small matrices, spare experts and MTP layers where drafted with.",
+	  "Large and small matrices, spare experts, and MTP layers where they "
+	  "draft.",
 	  memory_source,
 	  .terms = TERMS(
 		  { "P", "elements of quantised matrices", "serving.large_parameters" },
@@ -253,7 +256,7 @@ const struct explain_row explain_serving_dimensions[] = {
 	  "server's own kernels, where its stack has any.",
 	  "engine/serve/traffic.c; presets/clusters: collectives",
 	  .fill = explain_seconds },
-	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
+	{ "exposed_seconds", "Exposed time, not hidden by computation", NULL,
 	  "A decode pass has nothing to hide them behind, unless two halves of the "
 	  "batch take turns (EP overlap).",
 	  "engine/serve/pass.c", .fill = explain_unhidden },

@@ -201,7 +201,7 @@ const struct explain_node explain_serving_nodes[] = {
 	     "What a full rate is over that of arrivals: where a kernel that is "
 	     "quicker for more requests lets the rate leap past them, the server "
 	     "hovers at the leap, and requests take longer by Little's law."),
-	NODE("serving.step_between_seconds", "From a pass of a request to its next",
+	NODE("serving.step_between_seconds", "From one pass of a request to its next",
 	     FORM_SECONDS, step_between, NULL, EXPLAIN_SIMULATED, queue),
 	NODE("serving.ahead", "Prompts before a request", FORM_REAL, ahead, NULL,
 	     EXPLAIN_SIMULATED, queue),
@@ -295,8 +295,9 @@ const struct explain_node explain_serving_nodes[] = {
 	NODE("serving.score_flops", "Attention scores and scans", FORM_FLOPS, scores,
 	     NULL, EXPLAIN_COUNTED,
 	     "Of a forward, over the positions that a token sees."),
-	NODE_OF("serving.watts", "Power of a GPU with its share of all else, watts",
-		FORM_REAL, watts,
+	NODE_OF("serving.watts",
+		"Power of a GPU with its share of everything else, watts", FORM_REAL,
+		watts,
 		"(idle + min(1, (compute + memory) / max(pass, 1e-9)) * min(1, c) * "
 		"(TDP - idle) + host) * if(PUE > 0, PUE, 1)",
 		"A GPU that computes or reads draws its TDP.",

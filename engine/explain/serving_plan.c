@@ -158,7 +158,7 @@ const struct explain_node explain_serving_plan[] = {
 	     "By itself SGLang leaves 512 MiB, 1.5 a token of a prompt's part, 2 a "
 	     "request that it captures, 128 a rank, more with DP attention and "
 	     "drafts, and 10 GiB at least of more than 60."),
-	NODE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
+	NODE("serving.gain", "Tokens that a request gains per pass", FORM_REAL, gain,
 	     gain_terms, NULL,
 	     "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a (arXiv "
 	     "2211.17192, equation 1); behind the tokens that an MTP layer was trained "

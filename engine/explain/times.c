@@ -39,7 +39,7 @@ const struct explain_row explain_times[] = {
 	  "Computing, recomputation and launch cost of all micro-batches.",
 	  EXPLAIN_DEFINITION,
 	  .terms = TERMS({ "work", "at work in all micro-batches", ".working_seconds" },
-			 { "x", "of it, communication and offload that show",
+			 { "x", "of it, exposed communication and offload",
 			   ".inside_seconds" }) },
 	{ "exposed_seconds", "Exposed communication and offload", "x + held + sync",
 	  "Per dimension, means over the stages; see Traffic for every collective.",
@@ -123,7 +123,7 @@ const struct explain_row explain_dimensions[] = {
 	  "their rates. Of bytes on both levels the slower shows.",
 	  "fits of NCCL measurements (aiconfigurator, nccl-tests); presets/clusters",
 	  .fill = explain_seconds },
-	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
+	{ "exposed_seconds", "Exposed time, not hidden by computation", NULL,
 	  "TP, EP and gathers of CP wait unless overlap is on, a ring of CP hides "
 	  "behind attention; DP hides behind the last backward, but for a layer or the embedding's table; "
 	  "PP sends hide where the stack overlaps them.",

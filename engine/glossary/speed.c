@@ -44,92 +44,95 @@ const struct glossary_word glossary_speed[] = {
 	  "It is faster, and what other kernels would have to keep for the way back is "
 	  "never there." },
 	{ WORD_TERM, "mixed precision", NULL,
-	  "Computing in short numbers where it does no harm, and keeping exact ones "
-	  "where small changes add up.",
-	  "Shorter numbers are faster to multiply, to send and to hold; watch whether "
-	  "training stays stable." },
+	  "Computing in narrow number formats where it does no harm, and keeping "
+	  "precise ones where small changes add up.",
+	  "Narrow numbers are faster to multiply and to send, and take less "
+	  "memory; watch whether training stays stable." },
 	{ WORD_TERM, "bf16", "bfloat16,fp16,half precision",
 	  "A number in 16 bits instead of 32: the usual format for the large [matrix "
 	  "products] of training.",
-	  "It is the measure that speeds are compared by." },
+	  "Speeds of machines are usually compared in this format." },
 	{ WORD_TERM, "fp8", "mxfp8,nvfp4,mxfp4,fp4,int8",
-	  "Numbers in 8 bits or fewer, with common factors beside them so that they "
-	  "reach far enough.",
-	  "They can double the speed of matrices, not of the rest; the gain shrinks "
-	  "where other things set the time." },
+	  "Numbers in 8 bits or fewer, with shared scaling factors that give them "
+	  "enough range.",
+	  "They can double the speed of matrix products, but not of the rest; the "
+	  "gain shrinks where other things limit the speed." },
 	{ WORD_TERM, "collective", "collective communication",
-	  "An exchange in which a whole group of [ranks] takes part at once, as adding "
-	  "up what each of them has.",
-	  "Traffic lists all of them with their bytes and seconds." },
+	  "A communication step in which a whole group of [ranks] takes part at "
+	  "once, such as adding up what each of them has.",
+	  "The Traffic view lists them all with their bytes and times." },
 	{ WORD_TERM, "payload", NULL,
-	  "The bytes that an exchange is about, before the way it is done makes more "
-	  "or less of them.",
-	  "Compare it with the bytes sent: a sum over many ranks sends nearly twice "
-	  "what it is about." },
+	  "The size of the data that is exchanged, before the algorithm sends "
+	  "some of it more than once.",
+	  "Compare it with the bytes sent: a sum over many ranks sends nearly "
+	  "twice its payload." },
 	{ WORD_TERM, "ring", "ring algorithm",
-	  "Doing a [collective] by passing pieces round from neighbour to neighbour. "
-	  "Every link is used fully, but it takes as many turns as there are members.",
-	  "It is best for large exchanges; for small ones its many turns cost more "
+	  "Running a [collective] by passing pieces round from neighbour to "
+	  "neighbour. Every link is fully used, but it takes as many steps as "
+	  "there are members.",
+	  "It is best for large messages; for small ones its many steps cost more "
 	  "than the bytes." },
 	{ WORD_TERM, "tree", "tree algorithm",
-	  "Doing a [collective] by halves, as a tournament is played: few turns even "
-	  "for many members.",
-	  "It is best for small exchanges among many, where the delay of each turn "
-	  "counts more than bytes." },
+	  "Running a [collective] pairwise, like the rounds of a tournament: few "
+	  "steps even for many members.",
+	  "It is best for small messages among many ranks, where the delay of "
+	  "each step matters more than the bytes." },
 	{ WORD_TERM, "hierarchical collective", NULL,
-	  "Doing a [collective] first inside each [fast domain], then between them "
-	  "with what is left.",
+	  "Running a [collective] first inside each [fast domain], then between "
+	  "the domains with what is left.",
 	  "The slow network carries only a share of the bytes." },
 	{ WORD_TERM, "latency", "alpha-beta model",
-	  "The time before the first byte of an exchange arrives, however little is "
+	  "The time before the first byte of a message arrives, however little is "
 	  "sent.",
-	  "It is paid once a turn: many small exchanges cost more than one large one." },
+	  "It is paid once per message: many small messages cost more than one "
+	  "large one." },
 	{ WORD_TERM, "exposed communication", "exposed",
 	  "Time in which a [GPU] waits for bytes because it has nothing left to "
 	  "compute meanwhile.",
-	  "Only this part of sending costs time. Overlap, a faster link or fewer bytes "
-	  "make it smaller." },
+	  "Only this part of communication costs time. Overlap, a faster link or "
+	  "fewer bytes reduce it." },
 	{ WORD_TERM, "overlap", NULL,
-	  "Sending while computing goes on, so that one hides the other.",
-	  "What is hidden costs little; a step can't be shorter than either of the "
-	  "two." },
+	  "Communicating while computing goes on, so that one hides the other.",
+	  "Hidden communication costs little, but a step can't be shorter than "
+	  "either of the two." },
 	{ WORD_TERM, "MFU", "model FLOPs utilization",
-	  "The share of the machine's highest computing speed that goes into work the "
-	  "model needs. Work done twice does not count.",
+	  "The share of the machine's peak computing speed that goes into work "
+	  "the model needs. Recomputed work does not count.",
 	  "Good training of large models reaches 40 to 50 %. It falls when machines "
 	  "wait, send, or work on small pieces." },
 	{ WORD_TERM, "HFU", "hardware FLOPs utilization",
-	  "Like [MFU], but work done again to save memory counts as well.",
-	  "Where it is clearly higher, the machine is busy with repeating itself." },
+	  "Like [MFU], but work that is repeated to save memory counts as well.",
+	  "Where it is clearly higher, the machine spends time on recomputing." },
 	{ WORD_TERM, "peak speed", "peak",
-	  "The most [FLOPs] a second that the data sheet of a [GPU] promises for a "
-	  "format of numbers.",
-	  "Nothing reaches it; shares of it let machines be compared." },
+	  "The most [FLOPs] per second that the data sheet of a [GPU] promises "
+	  "for a number format.",
+	  "Nothing reaches it, but shares of it let machines be compared." },
 	{ WORD_TERM, "critical path", NULL,
 	  "The chain of work and waiting that makes a step as long as it is: anything "
 	  "on it that gets faster shortens the step.",
-	  "What is not on it can be slow without harm. Timeline lights it." },
+	  "Work that is not on it can be slower without harm. The Timeline view "
+	  "highlights it." },
 	{ WORD_TERM, "checkpoint", NULL,
 	  "A copy of all [weights] and of what the [optimizer] keeps, written to "
 	  "storage so that a run can go on after a failure.",
-	  "Often costs time, seldom loses more when something breaks; there is a best "
-	  "distance between." },
+	  "Saving often costs time, saving rarely loses more work when something "
+	  "breaks; there is a best interval." },
 	{ WORD_TERM, "goodput of a run", "goodput",
-	  "The share of a run's time that really teaches, after writing [checkpoints], "
-	  "losing work to failures and starting again.",
-	  "It falls as machines become more, since one failure stops them all." },
+	  "The share of a run's time that makes progress, after writing "
+	  "[checkpoints], losing work to failures and restarting.",
+	  "It falls with more machines, since one failure stops them all." },
 	{ WORD_TERM, "MTBF", "mean time between failures",
 	  "How long a machine runs on average before it fails.",
 	  "A thousand nodes that each fail once in a year stop the job three times a "
 	  "day." },
 	{ WORD_TERM, "PUE", "power usage effectiveness",
-	  "How much power a whole building draws for each watt that its machines draw: "
-	  "cooling and losses come on top.",
+	  "How much power a whole data centre draws for each watt that its "
+	  "machines draw: cooling and losses come on top.",
 	  "It multiplies the energy of a run." },
 	{ WORD_TERM, "oversubscription", "leaf switch",
-	  "Having less [bandwidth] above a group of machines than below: fine while "
-	  "few talk across, a bottleneck when all do.",
-	  "Groups that exchange much should stay below one such switch." },
+	  "Having less [bandwidth] above a group of machines than below it: fine "
+	  "while few communicate across, a bottleneck when all do.",
+	  "Groups that communicate a lot should stay below one such switch." },
 	{ WORD_TERM, "in-network reduction", "SHARP",
 	  "Switches that add up what passes through them, so that each member of a sum "
 	  "sends its numbers once, not twice.",
@@ -141,20 +144,21 @@ const struct glossary_word glossary_speed[] = {
 	{ WORD_TERM, "feasible", "fits,legal",
 	  "A [plan] that breaks no rule and whose fullest [GPU] holds all that it has "
 	  "to.",
-	  "Only such plans count; the page of a problem says which values would mend "
-	  "it." },
+	  "Only such plans count; the page of a problem says which values would "
+	  "fix it." },
 	{ WORD_TERM, "optimum", "proof,branch and bound",
 	  "The best of all [plans] that are possible. The search proves it: whatever "
 	  "it has not tried can't be better than what it found.",
-	  "A score against it says how much there was to gain, not how much others "
-	  "got." },
+	  "A score against it says how much there was to gain, not how well "
+	  "others did." },
 	{ WORD_TERM, "Pareto front", "front",
-	  "The [plans] that no other one beats in both of two things, as speed and "
-	  "memory.",
-	  "Every choice off it can be bettered in one without losing in the other." },
+	  "The [plans] that no other plan beats in both of two measures, such as "
+	  "speed and memory.",
+	  "Any other plan can be improved in one measure without losing in the "
+	  "other." },
 	{ WORD_TERM, "baseline", "pin",
-	  "The [plan] that all changes are shown against: the pinned one, or the one "
-	  "before the last turn.",
+	  "The [plan] that all changes are shown against: the pinned one, or the "
+	  "one before the last change.",
 	  "Pin before you try something, and every number says what it did." },
 	{ 0 },
 };

@@ -265,7 +265,8 @@ static void find_remedy(struct search *search, const struct legality *rule,
 
 static const struct rule incomplete = {
 	"X0", SEVERITY_ERROR,
-	"the scenario is incomplete: it needs a model, a cluster and counts in range",
+	"the scenario is incomplete: it needs a model, a cluster and values in "
+	"range",
 	"engine/plan/scenario.h"
 };
 

@@ -74,7 +74,7 @@ static bool starts(const char *text, const char *with)
  * that one number adds up. */
 static void check_end(const char *key, const struct explanation *x)
 {
-	if (knob_find(key) || starts(x->assumption, "A fact of the preset") ||
+	if (knob_find(key) || starts(x->assumption, "A constant of the preset") ||
 	    starts(x->formula, "none: counted") ||
 	    starts(x->formula, "none: what a simulation returned") ||
 	    starts(x->formula, "none: calls of several sizes") ||

@@ -103,7 +103,7 @@ static void print_word(const struct glossary_word *word)
 	int count = word_links(word, links);
 
 	print_prose("what it means", word->means);
-	print_prose(word->kind == WORD_KNOB ? "why turn it" : "why look at it",
+	print_prose(word->kind == WORD_KNOB ? "why change it" : "why it matters",
 		    word->why);
 	for (int i = 0; i < count; i++)
 		printf("%s%s", i == 0 ? "\nwords\n  " : ", ", links[i]->key);

@@ -271,9 +271,9 @@ static void print_misses(const struct misses *misses)
 	char needs[MAX_FORM], has[MAX_FORM], text[96];
 
 	if (misses->count > 0)
-		printf("%s: needs %s of %s (%.0f %% are kept free)\n",
+		printf("%s: the closest needs %s of %s (%.0f %% are kept free)\n",
 		       planner_is_unsure(misses->problem)
-			       ? "nothing is predicted to fit, which is unsure"
+			       ? "no plan is predicted to fit (not certain)"
 			       : "nothing fits",
 		       form(FORM_BYTES, misses->miss[0].memory_bytes, needs),
 		       form(FORM_BYTES, misses->has_bytes, has),

@@ -156,7 +156,8 @@ unsigned beside_next(struct explorer *explorer)
 
 	if (room_of(explorer) < BESIDE_WIDTH) {
 		explorer_say(explorer, ROLE_HINT,
-			     "two views side by side need %d columns; here are %d",
+			     "two views side by side need %d columns; this screen "
+			     "has %d",
 			     BESIDE_WIDTH, room_of(explorer));
 		return CHANGED_SCREEN;
 	}

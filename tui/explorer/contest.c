@@ -25,7 +25,7 @@ bool contest_open(struct explorer *explorer, const char *name, struct error *err
 	explorer->contest = contest;
 	knobs_focus(explorer, contest->challenge.problem.axis[0].knob);
 	explorer_update(explorer);
-	explorer_say(explorer, ROLE_HINT, "%s ? tells what turns",
+	explorer_say(explorer, ROLE_HINT, "%s ? shows what you can change",
 		     contest->challenge.goal);
 	return true;
 }
@@ -75,7 +75,8 @@ void contest_follow(struct explorer *explorer)
 	    contest->failed)
 		return;
 	contest->failed = true;
-	explorer_say(explorer, ROLE_WARNING, "the answer is not kept: %s", error.text);
+	explorer_say(explorer, ROLE_WARNING, "the answer could not be saved: %s",
+		     error.text);
 }
 
 void contest_title(const struct explorer *explorer, char *out, size_t size)
@@ -91,7 +92,7 @@ void contest_title(const struct explorer *explorer, char *out, size_t size)
 			 (int)(1000 * contest->score) / 10.0,
 			 (int)(1000 * contest->kept) / 10.0);
 	else
-		snprintf(out, size, "score 0: it must fit first");
+		snprintf(out, size, "score 0: the plan must fit first");
 }
 
 void contest_goal(const struct explorer *explorer, char *out, size_t size)
@@ -107,6 +108,6 @@ void contest_goal(const struct explorer *explorer, char *out, size_t size)
 	}
 	if (used < size)
 		snprintf(out + used, size - used,
-			 "All else is locked. A score is the proven best over yours; "
-			 "the best plan that you find is kept.");
+			 "Everything else is locked. Your score is the proven "
+			 "best over yours; the best plan you find is kept.");
 }

@@ -104,7 +104,7 @@ void course_save(struct explorer *explorer)
 		return;
 	c->answers.step = c->step;
 	if (!answers_save(&c->answers, &error))
-		explorer_say(explorer, ROLE_WARNING, "progress is not kept: %s",
+		explorer_say(explorer, ROLE_WARNING, "progress could not be saved: %s",
 			     error.text);
 }
 
@@ -118,7 +118,7 @@ unsigned course_leave(struct explorer *explorer)
 	course_free(explorer);
 	if (explorer->message[0] == '\0')
 		explorer_say(explorer, ROLE_HINT,
-			     "the lesson is kept where it is; L goes on with it");
+			     "your place in the lesson is kept; L continues it");
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 

@@ -25,7 +25,7 @@ enum course_phase {
 
 /* To somebody who has never been here; any other key explores. */
 #define COURSE_OFFER \
-	"First time here? Enter opens the lessons, ten minutes each; L does so later."
+	"First time here? Enter opens the lessons, ten minutes each; later L does."
 
 enum { MOST_LESSONS = 64, MOST_BLOCKS = 24 };
 

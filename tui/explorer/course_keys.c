@@ -52,13 +52,13 @@ static unsigned refuse_answer(struct explorer *explorer,
 			      const struct lesson_question *q)
 {
 	if (q->ask == LESSON_VALUE)
-		explorer_say(explorer, ROLE_WARNING, "a number is asked for (%s)",
+		explorer_say(explorer, ROLE_WARNING, "please type a number (%s)",
 			     q->unit->name);
 	else if (course_chooses(q))
 		explorer_say(explorer, ROLE_WARNING,
-			     "a number from 1 to %d is asked for", q->choices);
+			     "please type a number from 1 to %d", q->choices);
 	else
-		explorer_say(explorer, ROLE_WARNING, "one of the values is asked for");
+		explorer_say(explorer, ROLE_WARNING, "please type one of the values");
 	return CHANGED_SCREEN;
 }
 
@@ -97,7 +97,7 @@ static unsigned answer_why(struct explorer *explorer, const char *text)
 
 	if (text[0] != '\0' && (given < 1 || given > course_step(c)->reason.choices)) {
 		explorer_say(explorer, ROLE_WARNING,
-			     "a number from 1 to %d is asked for",
+			     "please type a number from 1 to %d",
 			     course_step(c)->reason.choices);
 		return CHANGED_SCREEN;
 	}
@@ -186,7 +186,7 @@ unsigned course_next(struct explorer *explorer)
 	case COURSE_ASK:
 	case COURSE_WHY: return course_answer(explorer, explorer->course->field.text);
 	case COURSE_TURN:
-		explorer_say(explorer, ROLE_HINT, "turn it first; x shows how");
+		explorer_say(explorer, ROLE_HINT, "change the knob first; x shows how");
 		return CHANGED_SCREEN;
 	case COURSE_REVEAL: return next_of_reveal(explorer);
 	case COURSE_BECAUSE: return course_advance(explorer);
@@ -218,14 +218,13 @@ unsigned course_hint(struct explorer *explorer)
 
 	if (!asks) {
 		explorer_say(explorer, ROLE_HINT,
-			     "hints are there while an answer is "
-			     "awaited");
+			     "hints are available while a question is open");
 		return CHANGED_SCREEN;
 	}
 	if (course_claim(c)->hints < LESSON_HINTS)
 		course_claim(c)->hints++;
 	else
-		explorer_say(explorer, ROLE_HINT, "these are all hints; x shows it");
+		explorer_say(explorer, ROLE_HINT, "no more hints; x shows the answer");
 	c->first = 0;
 	return CHANGED_SCREEN;
 }
@@ -282,7 +281,7 @@ static unsigned course_word(struct explorer *explorer)
 	int count = course_words(explorer, words), at;
 
 	if (count == 0) {
-		explorer_say(explorer, ROLE_HINT, "no word is linked here");
+		explorer_say(explorer, ROLE_HINT, "no terms are linked here");
 		return CHANGED_SCREEN;
 	}
 	at = c->word % count;
@@ -300,7 +299,7 @@ static unsigned start_over(struct explorer *explorer)
 
 	if (!c->answers.finished) {
 		explorer_say(explorer, ROLE_HINT,
-			     "a finished lesson can be started over");
+			     "only a finished lesson can be started over");
 		return CHANGED_SCREEN;
 	}
 	memset(c->answers.answer, 0, sizeof c->answers.answer);

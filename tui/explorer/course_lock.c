@@ -79,10 +79,11 @@ bool course_allows(struct explorer *explorer, const struct scenario *to)
 	if (!c || c->phase == COURSE_LIST || c->phase > COURSE_TURN)
 		return true;
 	if (c->phase != COURSE_TURN) {
-		explorer_say(explorer, ROLE_WARNING, "%s",
-			     course_is_question(course_step(c))
-				     ? "first your prediction; until then nothing turns"
-				     : "n goes on; nothing turns before");
+		explorer_say(
+			explorer, ROLE_WARNING, "%s",
+			course_is_question(course_step(c))
+				? "first give your prediction; until then nothing can be changed"
+				: "n goes on; until then nothing can be changed");
 		return false;
 	}
 	good = same_bases(&explorer->scenario, to);
@@ -92,7 +93,7 @@ bool course_allows(struct explorer *explorer, const struct scenario *to)
 	if (good)
 		return true;
 	name_turns(course_step(c), names, sizeof names);
-	explorer_say(explorer, ROLE_WARNING, "this step turns %s alone", names);
+	explorer_say(explorer, ROLE_WARNING, "this step changes only %s", names);
 	return false;
 }
 
@@ -103,7 +104,6 @@ bool course_allows_tricks(struct explorer *explorer)
 	if (!c || c->phase > COURSE_TURN)
 		return true;
 	explorer_say(explorer, ROLE_WARNING,
-		     "not before it is revealed; q leaves the "
-		     "lesson");
+		     "not before the answer is revealed; q leaves the lesson");
 	return false;
 }

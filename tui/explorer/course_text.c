@@ -157,7 +157,8 @@ static void say_ask(struct blocks *b)
 		tolerance_text(q, within, sizeof within);
 		answer_text(q, answer_of(b)->first, said, sizeof said);
 		put(b, ROLE_WARNING,
-		    "%s is not within %s of it. Once more, or Enter alone to go on.",
+		    "%s is not within %s of it. Try again, or Enter alone "
+		    "to go on.",
 		    said, within);
 	}
 	put_hints(b);
@@ -204,7 +205,7 @@ static void say_prediction(struct blocks *b)
 	char said[160];
 
 	if (answer_of(b)->tries == 0) {
-		put(b, ROLE_VALUE, "You don't know yet: see.");
+		put(b, ROLE_VALUE, "You don't know yet: let's see.");
 		return;
 	}
 	answer_text(q, answer_of(b)->last, said, sizeof said);
@@ -219,7 +220,7 @@ static void say_turn(struct blocks *b)
 	if (step->goal.text[0] != '\0') {
 		put_prose(b, ROLE_VALUE, "", &step->text);
 		unlocks_text(step, what, sizeof what);
-		put(b, ROLE_TITLE, "Reach it. What turns: %s.", what);
+		put(b, ROLE_TITLE, "Reach the goal. You can change: %s.", what);
 		put_hints(b);
 		return;
 	}
@@ -227,11 +228,11 @@ static void say_turn(struct blocks *b)
 	if (step->question.ask == LESSON_BEST) {
 		knob_words(step->question.knob, what, sizeof what);
 		put(b, ROLE_TITLE,
-		    "Now turn %s through its values, until it is the best one.", what);
+		    "Now try the values of %s until you find the best one.", what);
 		return;
 	}
 	turns_text(b->course, step, b->now, what, sizeof what);
-	put(b, ROLE_TITLE, "Now turn it: %s.", what);
+	put(b, ROLE_TITLE, "Now change it: %s.", what);
 }
 
 static void say_verdict(struct blocks *b)
@@ -324,8 +325,9 @@ static void say_score(struct blocks *b)
 		return;
 	if (c->best.score > 0)
 		put(b, ROLE_GOOD,
-		    "A step takes %.3g s, that of the proven best %.3g s: score %.1f %%, "
-		    "your best %.1f %%. Turn on for more; n shows that plan.",
+		    "A step takes %.3g s, the proven best takes %.3g s: score "
+		    "%.1f %%, your best %.1f %%. Keep going, or n shows the best "
+		    "plan.",
 		    c->scene.after_estimate.step_seconds, c->best.found.step_seconds,
 		    (int)(1000 * c->best.score) / 10.0,
 		    (int)(1000 * c->best.kept) / 10.0);
@@ -485,7 +487,7 @@ const char *course_keys(const struct explorer *explorer)
 	case COURSE_TURN:
 		return "\u2190\u2192 value|= type|x show me|H hint|b back|][ view";
 	case COURSE_WHY: return "\"type its number|Enter answer|b back";
-	case COURSE_END: return "n next|b back|R anew|L lessons";
+	case COURSE_END: return "n next|b back|R restart|L lessons";
 	default: return "n next|b back|W words|8 Explain|][ view|Tab numbers";
 	}
 }

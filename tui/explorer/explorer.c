@@ -192,7 +192,8 @@ unsigned explorer_pin(struct explorer *explorer)
 		explorer->play_before = NULL;
 		explorer->play_stale = true;
 		explorer_say(explorer, ROLE_HINT,
-			     "pinned: every number shows its change against this plan");
+			     "pinned: every number now shows its change against "
+			     "this plan");
 	} else {
 		explorer->moved = false;
 		explorer_say(explorer, ROLE_HINT, "unpinned");

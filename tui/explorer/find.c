@@ -1,5 +1,4 @@
-/* find.c - what a typed word may mean: knobs, numbers and views, the likeliest first.
- */
+/* find.c - what a typed word may mean: knobs, numbers, views, the likeliest first. */
 #include "tui/explorer/find.h"
 
 #include <ctype.h>
@@ -198,13 +197,13 @@ static const char *why_not(const struct explorer *explorer, enum action_kind kin
 	if (plays && serves)
 		return "a server has no step to play";
 	if (plays && explorer->view != VIEW_TIMELINE)
-		return "only in the view Timeline";
+		return "only in the Timeline view";
 	if (kind == ACTION_BESIDE && explorer->width < BESIDE_WIDTH)
 		return "the screen is narrower than 160 columns";
 	if (kind == ACTION_UNDO && explorer->history.done == 0)
-		return "nothing has been changed";
+		return "nothing has changed yet";
 	if (kind == ACTION_REDO && explorer->history.done == explorer->history.count)
-		return "nothing has been undone";
+		return "nothing has been undone yet";
 	return NULL;
 }
 
@@ -227,8 +226,8 @@ static int fit_command(const struct explorer *explorer, const struct key_binding
 int find_all(const struct explorer *explorer, const char *text,
 	     struct found out[MAX_FOUND])
 {
-	int mode = explorer->scenario.plan.mode, count = 0, plans;
-	const struct preset *plan;
+	int mode = explorer->scenario.plan.mode, count = 0, presets;
+	const struct preset *list;
 
 	if (text[0] == '\0')
 		return 0;
@@ -256,10 +255,12 @@ int find_all(const struct explorer *explorer, const char *text,
 	for (int i = 0; i < key_count(); i++)
 		add(out, &count, FOUND_COMMAND, i,
 		    fit_command(explorer, &key_table[i], text));
-	plans = preset_list(PRESET_PLAN, &plan);
-	for (int i = 0; i < plans; i++)
-		add(out, &count, FOUND_PLAN, i,
-		    has_part(plan[i].name, text) ? FITS_HELP : FITS_NOT);
+	for (int kind = PRESET_OPENED_COUNT - 1; kind >= 0; kind--) {
+		presets = preset_list((enum preset_kind)kind, &list);
+		for (int i = 0; i < presets; i++)
+			add(out, &count, FOUND_PRESET, i | kind << 16,
+			    has_part(list[i].name, text) ? FITS_HELP : FITS_NOT);
+	}
 	return count;
 }
 
@@ -270,9 +271,9 @@ const char *knob_does_nothing(const struct explorer *explorer, const struct knob
 	if (knob_in_mode(knob, mode) && knob_applies(&explorer->scenario, knob))
 		return NULL;
 	if (knob_in_mode(knob, mode))
-		return "does nothing in this plan";
-	return mode == MODE_TRAINING ? "is of a server, and this plan trains"
-				     : "is of training, and this plan serves";
+		return "has no effect in this plan";
+	return mode == MODE_TRAINING ? "only for serving; this plan trains"
+				     : "only for training; this plan serves";
 }
 
 static unsigned do_command(struct explorer *explorer, const struct key_binding *key)
@@ -319,8 +320,9 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 		return explorer_show(explorer, (enum view_id)found->index);
 	if (found->kind == FOUND_TERM)
 		return explorer_explain(explorer, glossary_at(found->index)->key);
-	if (found->kind == FOUND_PLAN)
-		return picker_open_plan(explorer, found->index);
+	if (found->kind == FOUND_PRESET)
+		return picker_open_preset(explorer, found->index >> 16,
+					  found->index & 0xffff);
 	if (found->kind == FOUND_COMMAND)
 		return do_command(explorer, &key_table[found->index]);
 	explorer->pane = PANE_KNOBS;
@@ -376,10 +378,15 @@ static void tell_knob(const struct explorer *explorer, const struct found *found
 	out->role = ROLE_QUIET;
 }
 
+static const char *const preset_told[PRESET_OPENED_COUNT] = {
+	"model: Enter opens it, u goes back", "cluster: Enter opens it, u goes back",
+	"stack: Enter opens it, u goes back", "plan: Enter opens it, u goes back"
+};
+
 static void tell(const struct explorer *explorer, const struct found *found,
 		 struct told *out)
 {
-	const struct preset *plan;
+	const struct preset *list;
 
 	switch (found->kind) {
 	case FOUND_COMMAND: tell_command(explorer, found, out); break;
@@ -390,10 +397,10 @@ static void tell(const struct explorer *explorer, const struct found *found,
 			 explorer->estimate.micro_batches > 0 ? "%lld" : "-",
 			 (long long)explorer->estimate.micro_batches);
 		break;
-	case FOUND_PLAN:
-		preset_list(PRESET_PLAN, &plan);
-		out->label = plan[found->index].name;
-		out->what = "plan: Enter opens it, u goes back";
+	case FOUND_PRESET:
+		preset_list((enum preset_kind)(found->index >> 16), &list);
+		out->label = list[found->index & 0xffff].name;
+		out->what = preset_told[found->index >> 16];
 		break;
 	case FOUND_VIEW:
 		out->label = view_table[found->index].title;
@@ -401,7 +408,7 @@ static void tell(const struct explorer *explorer, const struct found *found,
 		break;
 	case FOUND_TERM:
 		out->label = glossary_at(found->index)->key;
-		out->what = "word: Enter tells its meaning";
+		out->what = "term: Enter shows its meaning";
 		break;
 	case FOUND_NUMBER:
 		tell_number(&explorer->estimate, &metric_table[found->index], out);
@@ -455,7 +462,7 @@ void find_draw(const struct explorer *explorer, struct canvas *canvas, int botto
 		canvas_text(canvas, list.x, list.y, list.width, ROLE_HINT,
 			    find_is_filter(explorer)
 				    ? "plans with these values: Enter shows them"
-				    : "nothing goes by that name");
+				    : "nothing has that name");
 	first = scroll_first(0, explorer->prompt_argument, count, list.height);
 	for (int i = 0; i < list.height && first + i < count; i++) {
 		struct rect line = { list.x, list.y + i, list.width - 2, 1 };

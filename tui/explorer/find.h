@@ -1,5 +1,5 @@
 /* find.h - what a typed word may mean: knobs, numbers, views, terms, commands and
- * plans, the likeliest first; what can do nothing now comes last and says why. */
+ * presets, the likeliest first; what can do nothing now comes last and says why. */
 #ifndef TUI_EXPLORER_FIND_H
 #define TUI_EXPLORER_FIND_H
 
@@ -18,13 +18,13 @@ enum found_kind {
 	FOUND_VIEW,
 	FOUND_TERM,
 	FOUND_COMMAND,
-	FOUND_PLAN
+	FOUND_PRESET
 };
 
 struct found {
 	enum found_kind kind;
-	/* in knob_table, metric_table, view_table, the glossary, key_table, the plans
-	 */
+	/* in knob_table, metric_table, view_table, the glossary, key_table, the list of
+	 * presets of the kind in the bits above the 16th */
 	int index;
 	int fit; /* the less, the better */
 };
@@ -40,11 +40,11 @@ bool found_by_name(const struct found *found);
 bool found_by_own_name(const struct found *found);
 /* The text stands in what is said of it, not in its name. */
 bool found_by_help(const struct found *found);
-/* Why a knob does nothing in this plan, as "does nothing in this plan"; NULL: it does
+/* Why a knob does nothing in this plan, as "has no effect in this plan"; NULL: it does
  * something. */
 const char *knob_does_nothing(const struct explorer *explorer, const struct knob *knob);
 /* To the knob, to the explanation of the number or term, to the view; does what the
- * command says, opens the plan. */
+ * command says, opens the preset. */
 unsigned find_go(struct explorer *explorer, const struct found *found);
 /* Nothing goes by what is typed, and the table of plans that is open could take it. */
 bool find_is_filter(const struct explorer *explorer);

@@ -47,7 +47,8 @@ unsigned explorer_show(struct explorer *explorer, enum view_id view)
 		return CHANGED_SCREEN;
 	if (view == VIEW_SEARCH && explorer->contest) {
 		explorer_say(explorer, ROLE_WARNING,
-			     "the search is locked in a challenge: you are the search");
+			     "search is locked in a challenge: finding the plan "
+			     "is up to you");
 		return CHANGED_SCREEN;
 	}
 	if (view != explorer->view)

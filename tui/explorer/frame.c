@@ -207,16 +207,16 @@ static const struct finding *finding_of(const struct findings *findings,
 static const char *row_note(const struct explorer *explorer)
 {
 	static const char *const notes[] = {
-		[ROW_MODEL] = "What is trained or served: layers, widths, vocabulary. "
-			      "Enter lists models.",
-		[ROW_CLUSTER] = "The machine: GPUs, nodes and the links between them. "
-				"Enter lists machines.",
-		[ROW_STACK] = "The software: what it can do, and how well it does it. "
-			      "Enter lists them.",
+		[ROW_MODEL] = "The model that is trained or served. Enter lists "
+			      "models.",
+		[ROW_CLUSTER] = "The machine: GPUs, nodes and the links between "
+				"them. Enter lists clusters.",
+		[ROW_STACK] = "The software that runs the job: what it supports, "
+			      "and how efficient it is. Enter lists stacks.",
 		[ROW_GROUP] = "A group of knobs: \u2190 closes it, \u2192 opens it.",
 		[ROW_KNOB] = "",
-		[ROW_DERIVED] = "Copies of the model: all GPUs, divided by TP, PP and "
-				"CP. It follows from them.",
+		[ROW_DERIVED] = "Data-parallel copies of the model. It follows: "
+				"GPUs / (TP x PP x CP).",
 	};
 	struct knob_row rows[MAX_ROWS];
 	int count = knob_rows(explorer, rows);
@@ -248,8 +248,8 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 			 explorer->scenario.model.approximate);
 	} else if (explorer_turns(explorer)) {
 		snprintf(text, size,
-			 "Micro-batches of a pipeline in a step: the more, the less "
-			 "of it is bubble; the global batch turns with them.");
+			 "Micro-batches per pipeline and step: the more, the smaller "
+			 "the bubble. The global batch changes with them.");
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, size, "%s", knob->help);
 	} else if (!knob) {
@@ -346,7 +346,7 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 	char text[160];
 
 	canvas_format(canvas, 0, 0, canvas->width, ROLE_WARNING,
-		      "%dx%d is too small: %dx%d at least", canvas->width,
+		      "%dx%d is too small: at least %dx%d", canvas->width,
 		      canvas->height, LEAST_WIDTH, LEAST_HEIGHT);
 	snprintf(text, sizeof text, "%s on %lld GPUs", explorer->scenario.model.name,
 		 (long long)explorer->scenario.cluster.gpus);

@@ -209,17 +209,18 @@ unsigned knobs_switch_loop(struct explorer *explorer)
 
 	if (to.plan.mode != MODE_INFERENCE ||
 	    !serve_switch_loop(&to, &explorer->estimate.serving)) {
-		explorer_say(explorer, ROLE_HINT,
-			     to.plan.mode != MODE_INFERENCE
-				     ? "only a server has requests: mode inference"
-				     : "no request fits: there is no rate to keep");
+		explorer_say(
+			explorer, ROLE_HINT,
+			to.plan.mode != MODE_INFERENCE
+				? "only a server has requests: set mode to inference"
+				: "no request fits, so there is no arrival rate");
 		return CHANGED_SCREEN;
 	}
 	if (v->request_rate > 0)
-		snprintf(what, sizeof what, "arrivals at %g per second",
+		snprintf(what, sizeof what, "requests now arrive at %g per second",
 			 v->request_rate);
 	else
-		snprintf(what, sizeof what, "%lld requests held",
+		snprintf(what, sizeof what, "%lld requests are now kept in flight",
 			 (long long)v->concurrency);
 	return explorer_change(explorer, &to, what);
 }
@@ -255,8 +256,8 @@ static unsigned turn_micro_batches(struct explorer *explorer, int direction)
 
 	if (count == 1 && direction < 0) {
 		explorer_say(explorer, ROLE_HINT,
-			     "micro-batches: one is the least; micro-batch makes it "
-			     "smaller");
+			     "micro-batches: 1 is the fewest; lower micro-batch "
+			     "for smaller steps");
 		return CHANGED_SCREEN;
 	}
 	if (count > 0)
@@ -264,7 +265,8 @@ static unsigned turn_micro_batches(struct explorer *explorer, int direction)
 	batch = scenario_batch_of(s, count > 0 ? count : 1);
 	if (batch == 0) {
 		explorer_say(explorer, ROLE_HINT,
-			     "micro-batches: first degrees that divide the GPUs");
+			     "micro-batches: first make the degrees divide the "
+			     "GPUs");
 		return CHANGED_SCREEN;
 	}
 	return knobs_set(explorer, knob_find("gbs"), (double)batch);
@@ -278,7 +280,8 @@ static unsigned reset(struct explorer *explorer, const struct knob *knob)
 
 	text_squeeze(knob->label, label, sizeof label);
 	if (knob_same(&to, &explorer->origin, knob)) {
-		explorer_say(explorer, ROLE_HINT, "%s is as it was opened", label);
+		explorer_say(explorer, ROLE_HINT, "%s is already as it was opened",
+			     label);
 		return CHANGED_SCREEN;
 	}
 	if (knob->type == KNOB_TEXT)

@@ -90,7 +90,7 @@ static void do_words(struct linear *linear, const char *rest)
 
 	(void)rest;
 	if (count == 0)
-		explorer_say(linear->explorer, ROLE_HINT, "no word is linked here");
+		explorer_say(linear->explorer, ROLE_HINT, "no terms are linked here");
 	for (int i = 0; i < count; i++) {
 		glossary_plain(words[i]->means, means, sizeof means);
 		say(linear, words[i]->key, ": ", means);

@@ -19,8 +19,8 @@ static bool is_space(char c)
 
 static unsigned refuse(struct explorer *explorer, size_t bytes, const char *why)
 {
-	explorer_say(explorer, ROLE_WARNING, "%zu bytes pasted, nothing taken: %s",
-		     bytes, why);
+	explorer_say(explorer, ROLE_WARNING, "%zu bytes pasted, but ignored: %s", bytes,
+		     why);
 	return CHANGED_SCREEN;
 }
 
@@ -31,7 +31,8 @@ unsigned explorer_paste(struct explorer *explorer, const char *text, size_t byte
 	unsigned changed = CHANGED_SCREEN;
 
 	if (!field)
-		return refuse(explorer, bytes, "no field is open (= / o w open one)");
+		return refuse(explorer, bytes,
+			      "no input field is open (= / o w open one)");
 	while (is_space(*text)) {
 		text++;
 		all--;

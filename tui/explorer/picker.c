@@ -214,14 +214,14 @@ unsigned picker_take(struct explorer *explorer, enum preset_kind kind, const cha
 	return take_preset(explorer, path);
 }
 
-unsigned picker_open_plan(struct explorer *explorer, int index)
+unsigned picker_open_preset(struct explorer *explorer, int kind, int index)
 {
-	const struct preset *plan;
+	const struct preset *list;
 
-	if (index < 0 || index >= preset_list(PRESET_PLAN, &plan))
+	if (index < 0 || index >= preset_list((enum preset_kind)kind, &list))
 		return CHANGED_NOTHING;
-	explorer->picker.preset = PRESET_PLAN;
-	return take_preset(explorer, plan[index].name);
+	explorer->picker.preset = (enum preset_kind)kind;
+	return take_preset(explorer, list[index].name);
 }
 
 static unsigned take(struct explorer *explorer)

@@ -29,8 +29,8 @@ unsigned picker_open_presets(struct explorer *explorer, enum preset_kind kind);
 unsigned picker_take(struct explorer *explorer, enum preset_kind kind,
 		     const char *name);
 unsigned picker_open_values(struct explorer *explorer, int knob);
-/* Opens the plan of that number in the list of presets, without asking. */
-unsigned picker_open_plan(struct explorer *explorer, int index);
+/* Opens the preset of that number in the list of its preset_kind, without asking. */
+unsigned picker_open_preset(struct explorer *explorer, int kind, int index);
 unsigned picker_open_formats(struct explorer *explorer);
 unsigned picker_act(struct explorer *explorer, struct action action);
 /* Indices of what the filter lets through: of presets, formats, values of the strip.

@@ -150,9 +150,10 @@ static const char *empty_text(const struct picker *p)
 	if (p->kind == PICK_PRESET && picker_is_path(p->filter.text))
 		return "Enter opens this file";
 	if (p->kind == PICK_PRESET)
-		return "nothing matches; a path opens a file";
-	return p->kind == PICK_VALUE ? "no value matches; = at the knob types any"
-				     : "no format matches";
+		return "nothing matches here; Tab: next list; or type a path";
+	return p->kind == PICK_VALUE
+		       ? "no value matches; = on the knob lets you type one"
+		       : "no format matches";
 }
 
 /* Beside the list where there is room, else below it. */

@@ -72,7 +72,7 @@ static unsigned go_to_match(struct explorer *explorer, int at)
 	int count;
 
 	if (explorer->found[0] == '\0') {
-		explorer_say(explorer, ROLE_HINT, "nothing to find; press /");
+		explorer_say(explorer, ROLE_HINT, "nothing to find yet; press / first");
 		return CHANGED_SCREEN;
 	}
 	count = find_all(explorer, explorer->found, found);
@@ -165,7 +165,7 @@ static unsigned write_file(struct explorer *explorer, const char *path)
 	free(text);
 	if (!good) {
 		explorer_say(explorer, ROLE_BAD, "%s",
-			     error.text[0] ? error.text : "nothing could be written");
+			     error.text[0] ? error.text : "nothing was written");
 		return CHANGED_SCREEN;
 	}
 	explorer->mode = MODE_NORMAL;
@@ -191,7 +191,7 @@ static unsigned take_file(struct explorer *explorer, bool sure)
 		return write_file(explorer, path);
 	explorer->asking = true;
 	explorer_say(explorer, ROLE_WARNING,
-		     "%s exists; y overwrites it, any other key does not", path);
+		     "%s exists; y overwrites it, any other key cancels", path);
 	return CHANGED_SCREEN;
 }
 

@@ -125,7 +125,7 @@ static unsigned act(void *context, struct action action)
 		explorer->mouse_toggled = false;
 		explorer_say(explorer, ROLE_HINT, "mouse %s",
 			     terminal_has_mouse() ? "on; Shift selects text"
-						  : "off: it is the terminal's");
+						  : "off: the terminal has it");
 	}
 	return changed;
 }
@@ -177,7 +177,7 @@ static unsigned save(void *context)
 	if (session_save(explorer, &error) || explorer->save_failed)
 		return CHANGED_NOTHING;
 	explorer->save_failed = true;
-	explorer_say(explorer, ROLE_WARNING, "the workspace is not kept: %s",
+	explorer_say(explorer, ROLE_WARNING, "the workspace could not be saved: %s",
 		     error.text);
 	return CHANGED_SCREEN;
 }
@@ -203,7 +203,7 @@ int explorer_run(struct explorer *explorer, const struct terminal_options *optio
 		fprintf(stderr, "shardscope: %s\n", error.text);
 	/* on screen it was said in passing */
 	if (explorer->save_failed && !session_save(explorer, &error))
-		fprintf(stderr, "shardscope: the workspace is not kept: %s\n",
+		fprintf(stderr, "shardscope: the workspace could not be saved: %s\n",
 			error.text);
 	return status;
 }

@@ -204,7 +204,9 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 			return;
 		}
 		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-			      "Nothing to explain of '%s' in this scenario.", key);
+			      "There is nothing to explain about '%s' in this "
+			      "scenario.",
+			      key);
 		return;
 	}
 	/* the scrollbar's column is left free, and the text goes on below the view */

@@ -6,12 +6,11 @@
 #include "tui/view.h"
 
 static const char about[] =
-	"The left pane holds the knobs, the right one what follows from "
-	"them; every key recomputes everything. Bars of memory: weights, "
-	"gradients, optimizer, activations, buffers, framework. The strip "
-	"shows what each value of the knob under the cursor would give. "
-	"Arrows at knobs point where a step would be faster. Numbers are "
-	"analytical predictions: Enter on one tells its formula and source.";
+	"The left pane holds the knobs; the right pane shows what follows from "
+	"them and is recomputed at every key. The strip shows what each value of "
+	"the selected knob would give. A small arrow beside a knob points towards "
+	"a faster step. All numbers are analytical predictions: Enter on one "
+	"shows its formula and source.";
 
 /* Lines before the keys: about the program and about the view one came from. */
 static int draw_about(const struct explorer *explorer, struct canvas *canvas,

@@ -134,7 +134,7 @@ static void say_host(const struct estimate *e, const struct stage_memory *m, cha
 	form_text(FORM_BYTES, bytes, sent, sizeof sent);
 	if (e->host_capacity_bytes > 0)
 		form_text(FORM_BYTES, e->host_capacity_bytes, room, sizeof room);
-	snprintf(out, size, "; %s on the host, of %s", sent, room);
+	snprintf(out, size, "; host %s of %s", sent, room);
 }
 
 static void note_text(const struct explorer *explorer, char *text, size_t size)
@@ -143,6 +143,7 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 	const struct estimate *e = &explorer->estimate;
 	const struct stage_memory *m = &e->stage[stage];
 	struct serve_pool pool[2];
+	int64_t copies = explorer->scenario.plan.serving.dp_attention;
 	char count[32];
 	int used;
 
@@ -150,11 +151,11 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
 		snprintf(text, size,
 			 "stage %d: %g layer%s, %s parameters per rank; %lld engine%s "
-			 "of %lld GPU%s, %.4g requests in each copy of the attention",
+			 "of %lld GPU%s, %.4g requests %s",
 			 stage, m->layers, m->layers == 1 ? "" : "s", count,
 			 (long long)pool[0].engines, pool[0].engines == 1 ? "" : "s",
 			 (long long)pool[0].engine, pool[0].engine == 1 ? "" : "s",
-			 m->in_flight);
+			 m->in_flight, copies > 1 ? "per copy of attention" : "each");
 	else {
 		used = snprintf(text, size,
 				"stage %d: %g layer%s, %s parameters per rank, %.4g "

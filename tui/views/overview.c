@@ -43,10 +43,11 @@ static void draw_range(struct page *p, int x)
 
 	form_text(FORM_SECONDS, e->step_low_seconds, low, sizeof low);
 	form_text(FORM_SECONDS, e->step_high_seconds, high, sizeof high);
-	snprintf(text[0], sizeof text[0], "per step, four of five runs in %s to %s",
+	snprintf(text[0], sizeof text[0], "per step; %s to %s in four of five runs",
 		 low, high);
-	snprintf(text[1], sizeof text[1], "per step, 4 of 5 in %s to %s", low, high);
-	snprintf(text[2], sizeof text[2], "4 of 5 in %s to %s", low, high);
+	snprintf(text[1], sizeof text[1], "per step; %s to %s in 4 of 5 runs", low,
+		 high);
+	snprintf(text[2], sizeof text[2], "(%s to %s in 4 of 5 runs)", low, high);
 	if (!(e->step_high_seconds > 0))
 		i = 3;
 	while (i < 3 && text_width(text[i]) > room)
@@ -237,6 +238,9 @@ static void draw_few(const struct explorer *explorer, struct canvas *canvas,
 
 	page_strip(&p, tall_strip(&p, rest.height < 14 ? 3 : explorer->advice.count + 1,
 				  4));
+	/* what a plan breaks stands above already, with what would fix it */
+	if (!explorer->estimate.legal && explorer->view != VIEW_EXPLAIN)
+		return;
 	page_gap(&p);
 	page_advice(&p);
 }

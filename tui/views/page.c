@@ -242,7 +242,7 @@ void page_traffic(struct page *p)
 			     gap;
 	if (wish == 0)
 		canvas_text(p->canvas, x, p->y, end - x, ROLE_LABEL,
-			    "none: one GPU holds it all");
+			    "none: one GPU does everything");
 	p->y++;
 }
 

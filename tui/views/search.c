@@ -174,17 +174,18 @@ static void draw_proof(const struct planner_result *result, struct canvas *canva
 		double count;
 		const char *words;
 	} part[] = {
-		{ c->explored, "tried" },          { c->bounded, "no better" },
-		{ c->unruly, "break a rule" },     { c->undivided, "don't divide" },
-		{ c->repeated, "the same again" }, { c->too_large, "don't fit" },
+		{ c->explored, "tried" },      { c->bounded, "no better" },
+		{ c->unruly, "break a rule" }, { c->undivided, "do not divide" },
+		{ c->repeated, "duplicates" }, { c->too_large, "don't fit" },
 	};
 	char number[32], words[96];
 	int end = rect.x + rect.width;
 
 	form_text(FORM_COUNT, c->candidates, number, sizeof number);
 	int x = rect.x + canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_GOOD,
-				       result->found > 0 ? "proved best of %s"
-							 : "proved: none of %s will do",
+				       result->found > 0
+					       ? "proved best of %s"
+					       : "proved: none of %s plans works",
 				       number);
 	for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
 		if (part[i].count == 0)
@@ -212,7 +213,7 @@ static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 	canvas->lacks = canvas->lacks || search->lacks;
 	if (search->unsolved) {
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
-			    "out of memory: the search ended early");
+			    "out of memory: the search stopped early");
 		return;
 	}
 	if (explorer->objective == OBJECTIVE_GPUS && !search->fewest.found) {
@@ -257,8 +258,10 @@ static int draw_told(const struct search *search, struct canvas *canvas, int x,
 		return 0;
 	if (search->deadline_seconds > 0)
 		form_text(FORM_DATE, search->deadline_seconds, date, sizeof date);
-	snprintf(text, sizeof text, "%s, %.0f %% of memory free%s%s  ", known,
+	snprintf(text, sizeof text, "%s, %.0f %% memory reserve%s%s  ", known,
 		 problem->reserve * 100, date[0] ? ", done in " : "", date);
+	if (text_width(text) > rect.x + rect.width - x)
+		snprintf(text, sizeof text, "%s  ", known);
 	return canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_VALUE,
 			   text);
 }
@@ -266,7 +269,7 @@ static int draw_told(const struct search *search, struct canvas *canvas, int x,
 /* The keys of the view, as many as there is room for. */
 static void draw_keys(struct canvas *canvas, struct rect line)
 {
-	static const char *const keys[] = { "\u2190\u2192 aim", "Enter opens, takes",
+	static const char *const keys[] = { "\u2190\u2192 aim", "Enter open/apply",
 					    "/ filter",         "S sort",
 					    "+ larger plot",    ". speed by GPUs" };
 	int x = line.x, end = line.x + line.width;
@@ -345,7 +348,8 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (search->result.found > 0 && table.rows == 0)
 		canvas_format(canvas, parts.table.x, parts.table.y + 1,
 			      parts.table.width, ROLE_LABEL,
-			      "none of the %d best is named so (tp=4 searches)",
+			      "none of the %d best has that in its name (tp=4 "
+			      "searches anew)",
 			      search->result.found);
 	else if (search->result.found == 0 && search->misses.problem)
 		search_draw_misses(explorer, canvas, parts.table);

@@ -16,19 +16,21 @@ static void say_why(const struct search *search, char *text, size_t size)
 		form_text(FORM_BYTES, misses->has_bytes, has, sizeof has);
 		form_text(FORM_BYTES, misses->miss[0].memory_bytes, needs,
 			  sizeof needs);
-		snprintf(text, size, "%s: needs %s of %s (%.0f %% kept free)",
+		snprintf(text, size,
+			 "%s: the closest needs %s of %s (%.0f %% kept free)",
 			 planner_is_unsure(&search->problem)
-				 ? "Nothing is predicted to fit, which is unsure"
-				 : "Nothing fits",
+				 ? "No plan is predicted to fit (not certain)"
+				 : "No plan fits",
 			 needs, has, fmin(100, search->problem.reserve * 100));
 	} else if (misses->too_large) {
 		snprintf(text, size,
-			 "Nothing fits: no room for one request's KV cache");
+			 "No plan fits: no room for the KV cache of one request");
 	} else if (misses->blocker.rule) {
 		finding_text(&misses->blocker, text, size);
 	} else if (misses->stage > MISS_LIST) {
 		snprintf(text, size,
-			 "No legal plan: nothing divides, or each breaks a rule");
+			 "No legal plan: the degrees do not divide, or every plan "
+			 "breaks a rule");
 	}
 }
 
@@ -62,7 +64,7 @@ void search_draw_misses(const struct explorer *explorer, struct canvas *canvas,
 			    text);
 	if (search->phase == SEARCH_MISSES && line.y < end)
 		canvas_text(canvas, rect.x + 2, line.y++, rect.width - 2, ROLE_LABEL,
-			    "what would do is searched ...");
+			    "searching for what would fit ...");
 	if (misses->count > 0 && ++line.y < end)
 		canvas_text(canvas, rect.x, line.y++, rect.width, ROLE_TITLE,
 			    "closest misses");

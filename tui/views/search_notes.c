@@ -49,19 +49,19 @@ static void draw_present(const struct explorer *explorer, struct canvas *canvas,
 		/* the open plan's own goodput is of the mean request */
 		canvas_format(canvas, x, y, width, ROLE_VALUE,
 			      "the best gives %.0f tok/s per GPU while 99 of 100 "
-			      "requests keep the goals",
+			      "requests meet the goals",
 			      search->result.top[0].tokens_per_second_per_gpu);
 	else if (gap > 0.001)
-		canvas_format(canvas, x, y, width, ROLE_WARNING,
-			      explorer->scenario.plan.mode == MODE_INFERENCE
-				      ? "the best gives %.1f %% more than your plan"
-				      : "your step takes %.1f %% longer than the best",
-			      gap * 100);
+		canvas_format(
+			canvas, x, y, width, ROLE_WARNING,
+			explorer->scenario.plan.mode == MODE_INFERENCE
+				? "the best gives %.1f %% more than your plan"
+				: "your step takes %.1f %% longer than the best plan's",
+			gap * 100);
 	else if (gap < -0.001 && explorer->objective <= OBJECTIVE_THROUGHPUT)
 		/* it fills what the search keeps free, or has what is not varied */
 		canvas_format(canvas, x, y, width, ROLE_GOOD,
-			      "your plan is %.1f %% faster than any the search may "
-			      "take",
+			      "your plan is %.1f %% faster than any it may choose",
 			      (1 / (1 + gap) - 1) * 100);
 	else
 		canvas_text(canvas, x, y, width, ROLE_GOOD,
@@ -99,14 +99,14 @@ static void draw_gains(const struct explorer *explorer, struct canvas *canvas, i
 		return;
 	if (why->count == 0) {
 		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    fits ? "no single change of it gains"
-				 : "no single change of it mends that");
+			    fits ? "no single change makes it faster"
+				 : "no single change fixes that");
 		return;
 	}
 	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL,
-			 !fits           ? "what mends it: "
-			 : why->together ? "together save: "
-					 : "saves: ");
+			 !fits           ? "what fixes it: "
+			 : why->together ? "together they save: "
+					 : "you could save: ");
 	for (int i = 0; i < why->count && x < end; i++) {
 		char words[160], gain[32] = "";
 
@@ -128,20 +128,17 @@ static void answer_words(const struct inverse *q, char *out, size_t size)
 	char value[32];
 
 	switch (q->kind) {
-	case INVERSE_GPUS:
-		snprintf(out, size, "from %.0f GPU%s on", q->answer,
-			 q->answer == 1 ? "" : "s");
-		break;
+	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
 	case INVERSE_MICRO_BATCH:
-		snprintf(out, size, "micro-batch to %.0f", q->answer);
+		snprintf(out, size, "micro-batch up to %.0f", q->answer);
 		break;
 	case INVERSE_SEQUENCE:
 		form_text(FORM_TOKENS, q->answer, value, sizeof value);
-		snprintf(out, size, "sequence to %s", value);
+		snprintf(out, size, "sequence up to %s", value);
 		break;
 	default:
 		form_text(FORM_COUNT, q->parameters, value, sizeof value);
-		snprintf(out, size, "models to %s", value);
+		snprintf(out, size, "models up to %s", value);
 	}
 }
 
@@ -208,9 +205,9 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 	if (index >= search->robust.plans)
 		return;
 	search_plan_name(search, &search->result.top[index], name, sizeof name);
-	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			   width > 70 ? "%s at a tenth less " : "%s, 10 %% less ",
-			   name);
+	x += canvas_format(
+		canvas, x, y, end - x, ROLE_LABEL,
+		width > 70 ? "%s if 10 %% worse: " : "%s, 10 %% worse: ", name);
 	for (int c = 1; c < ROBUST_CASES; c++) {
 		const struct robust_plan *plan = &search->robust.item[index];
 
@@ -311,7 +308,7 @@ static void draw_why_seconds(const struct explorer *explorer, struct canvas *can
 	}
 	if (is_same(sum)) {
 		canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			      "%s waits no longer than the best", why->what);
+			      "%s spends no more time than the best", why->what);
 		return;
 	}
 	form_text(FORM_SECONDS, fabs(sum->sum.more[1]), size, sizeof size);
@@ -358,7 +355,7 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	planner_scenario(&explorer->search->problem, chosen, &s);
 	if (trust_of(&s, &doubts) == TRUST_MEASURED) {
 		canvas_format(canvas, x, y, width, ROLE_LABEL,
-			      "measured: runs of %s have all of it", s.stack.name);
+			      "measured: all of it ran on %s", s.stack.name);
 		return;
 	}
 	trust_text(&s, &doubts, text, sizeof text);
@@ -378,12 +375,12 @@ static void draw_left_out(const struct explorer *explorer, struct canvas *canvas
 {
 	if (leaves_out(explorer))
 		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    width >= 95   ? "left out: activation offload, which few "
-					    "measured runs cover; / "
+			    width >= 95   ? "not tried: activation offload, which "
+					    "few measured runs cover; / "
 					    "activation_offload=0,0.5,1 adds it"
-			    : width >= 60 ? "left out: activation offload; / "
+			    : width >= 60 ? "not tried: activation offload; / "
 					    "activation_offload=0,0.5,1 adds it"
-					  : "left out: / activation_offload=0,0.5,1");
+					  : "not tried: / activation_offload=0,0.5,1");
 }
 
 /* What the table of servers has no columns for beside long names: "2.06 req/s $1.61/M "

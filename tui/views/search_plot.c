@@ -39,7 +39,7 @@ static void front_words(const struct search *search, bool gpus, char *out, size_
 				 search->problem.base.cluster.accelerator.usable_bytes);
 	snprintf(out, size,
 		 gpus ? "line: the best for its GPUs%s  "
-		      : "line: the best for its memory%s  dots: other plans  ",
+		      : "line: best for its memory%s  dots: other plans  ",
 		 known);
 }
 

@@ -246,7 +246,7 @@ static void draw_throughput(struct page *p)
 	form_text(FORM_RATE, v->output_low, low, sizeof low);
 	form_text(FORM_RATE, v->output_high, high, sizeof high);
 	canvas_format(p->canvas, p->rect.x + 12, p->y++, p->rect.width - 12, ROLE_QUIET,
-		      "four of five runs in %s to %s of output", low, high);
+		      "output of %s to %s in four of five runs", low, high);
 	page_grid(p, items, 9, 3);
 	page_traffic(p);
 	page_gap(p);

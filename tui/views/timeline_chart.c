@@ -298,8 +298,8 @@ static void draw_title(struct canvas *canvas, struct rect rect,
 			     rect.width > 60 ? "activations held" : "activations");
 	canvas_put(canvas, x + 1, rect.y, canvas_glyph(canvas, GLYPH_UP), ROLE_BAD);
 	x += 3;
-	used = snprintf(text, sizeof text, "their most: %s after %s on stage %d", peak,
-			when, stage);
+	used = snprintf(text, sizeof text, "peak: %s after %s on stage %d", peak, when,
+			stage);
 	/* the stage is more than the words before it */
 	if (used > end - x)
 		used = snprintf(text, sizeof text, "%s at %s, stage %d", peak, when,

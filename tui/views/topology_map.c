@@ -457,7 +457,7 @@ void topology_rings(const struct explorer *explorer, struct canvas *canvas,
 	}
 	if (y == 0)
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-			    "One rank: it has no group.");
+			    "One rank: there are no groups.");
 	else if (rect.height - y >= 3)
 		draw_links(explorer, canvas,
 			   (struct rect){ rect.x, rect.y + y, rect.width, 2 });

@@ -229,7 +229,7 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	if (table.rows == 0) {
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-			    "No collective: one GPU holds it all.");
+			    "No collectives: one GPU does everything.");
 		return;
 	}
 	memcpy(shown, columns, sizeof shown);

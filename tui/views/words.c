@@ -26,8 +26,8 @@ int words_draw(struct canvas *canvas, struct rect rect,
 	rect.y += draw_prose(canvas, rect, "what it means", ROLE_VALUE, word->means);
 	if (word->why)
 		rect.y += draw_prose(canvas, rect,
-				     word->kind == WORD_KNOB ? "why turn it"
-							     : "why look at it",
+				     word->kind == WORD_KNOB ? "why change it"
+							     : "why it matters",
 				     ROLE_DEFAULT, word->why);
 	return rect.y - top;
 }
@@ -60,7 +60,7 @@ int words_linked_draw(struct canvas *canvas, struct rect rect,
 			break;
 		if (drawn++ == 0)
 			canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE,
-				    "words");
+				    "terms used");
 		rect.y += draw_linked(canvas, rect, links[i]);
 	}
 	return rect.y - top + (drawn > 0);
@@ -128,7 +128,7 @@ static int draw_moves(const struct explorer *explorer, struct canvas *canvas,
 	if (count <= 0)
 		canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_LABEL,
 			    count < 0 ? "this plan can't run"
-				      : "nothing moves by 1 % or more");
+				      : "no number changes by 1 % or more");
 	for (int i = 0; i < count; i++) {
 		form_text(moves[i].metric->form, moves[i].before, before,
 			  sizeof before);
@@ -149,12 +149,11 @@ static int draw_uses(const struct explorer *explorer, struct canvas *canvas,
 
 	explain_uses(&explorer->scenario, &explorer->estimate, knob->key, &uses);
 	canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE,
-		    "formulas that it stands in");
+		    "formulas that use it");
 	if (uses.count == 0)
-		rect.y +=
-			widget_prose(canvas, rect, 0, ROLE_LABEL,
-				     "None by name: it decides which operators, bytes "
-				     "or exchanges are counted.");
+		rect.y += widget_prose(canvas, rect, 0, ROLE_LABEL,
+				       "None directly: it decides which operators, "
+				       "bytes or collectives are counted.");
 	for (int i = 0; i < uses.count; i++) {
 		int used = canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_DEFAULT,
 				       uses.title[i]);
@@ -178,7 +177,7 @@ int knob_page_draw(const struct explorer *explorer, struct canvas *canvas,
 	rect.y += 1 + widget_prose(canvas, rect, 0, ROLE_DEFAULT, domain);
 	if (!knob_applies(s, knob))
 		rect.y += 1 + widget_prose(canvas, rect, 0, ROLE_WARNING,
-					   "It does nothing in this plan.");
+					   "It has no effect in this plan.");
 	/* not while a lesson asks what they would give */
 	for (int direction = 1; direction >= -1 && !course_hides(explorer);
 	     direction -= 2) {
