@@ -186,6 +186,8 @@ static void draw_answers(const struct explorer *explorer, struct canvas *canvas,
 		if (!q->found)
 			continue;
 		answer_words(q, words, sizeof words);
+		if (text_width(words) > end - x) /* whole or not at all */
+			break;
 		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, words);
 		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
 	}
