@@ -214,7 +214,7 @@ static void test_answers_stand_below(void **state)
 	open_search("llama3-8b-8-h100", 120, 36);
 	stage_shows(&s, "fits: ");
 	stage_shows(&s, "+ GPUs  micro-batch up to ");
-	stage_shows(&s, "  models to ");
+	stage_shows(&s, "  models up to ");
 	stage_shows(&s, "plan 1 if 10 % worse: network #");
 	/* the plan under the cursor by whole names, changes by those of the knobs */
 	stage_shows(&s, "plan 1: micro-batch ");
@@ -274,7 +274,7 @@ static void test_what_is_known_of_an_answer_only_grows(void **state)
 		free(screen);
 	}
 	assert_true(times > 0);
-	stage_shows(&s, "sequence to ");
+	stage_shows(&s, "sequence up to ");
 	stage_close(&s);
 }
 

@@ -260,7 +260,7 @@ static int draw_told(const struct search *search, struct canvas *canvas, int x,
 		form_text(FORM_DATE, search->deadline_seconds, date, sizeof date);
 	snprintf(text, sizeof text, "%s, %.0f %% memory reserve%s%s  ", known,
 		 problem->reserve * 100, date[0] ? ", done in " : "", date);
-	if (text_width(text) > rect.x + rect.width - x)
+	if (text_width(text) - 2 > rect.x + rect.width - x)
 		snprintf(text, sizeof text, "%s  ", known);
 	return canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_VALUE,
 			   text);
