@@ -221,7 +221,7 @@ static void test_answers_stand_below(void **state)
 	stage_lacks(&s, "tp_overlap");
 	stage_shows(&s, "you could save: ");
 	stage_shows(&s, "trust");
-	stage_shows(&s, "measured: runs of ");
+	stage_shows(&s, "measured: all of it ran on ");
 	stage_shows(&s, "your plan is as fast as the best");
 	/* another aim */
 	stage_type(&s, "ll");
