@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "presets/cluster_file.h"
 
 static const char unknown[] = "not checked";
 
@@ -141,18 +142,46 @@ static bool read_row(const struct reader *r, const struct node *map,
 	return read_with(r, map, &out->with);
 }
 
+/* machines: {makers: [nvidia, amd], source: ...} */
+static bool read_machines(const struct reader *r, const struct node *map,
+			  struct ability_sheet *out)
+{
+	const char *const *words = cluster_maker_words();
+	const struct node *makers = node_get(map, "makers"),
+			  *source = node_get(map, "source");
+
+	if (map->kind != NODE_MAP || map->count != 2 || !makers || !source ||
+	    makers->kind != NODE_LIST)
+		return fail(r, map, "machines needs a list of makers and source");
+	for (const struct node *node = makers->child; node; node = node->next) {
+		int m = 1 + MAKER_UNKNOWN;
+
+		while (node->kind == NODE_SCALAR && m < MAKER_COUNT &&
+		       strcmp(words[m], node->text) != 0)
+			m++;
+		if (node->kind != NODE_SCALAR || m == MAKER_COUNT)
+			return fail(r, node, "expected nvidia, amd, google or huawei");
+		out->makers |= UINT64_C(1) << m;
+	}
+	return node_text(r->document, source, out->machines.source,
+			 sizeof out->machines.source, r->error);
+}
+
 bool abilities_read(const struct document *document, const struct node *map,
 		    struct scenario *scenario, struct ability_sheet *out,
 		    struct error *error)
 {
 	struct reader r = { document, scenario, error };
-	const struct node *read = node_get(map, "read"), *rows = node_get(map, "rows");
+	const struct node *read = node_get(map, "read"), *rows = node_get(map, "rows"),
+			  *machines = node_get(map, "machines");
 
 	memset(out, 0, sizeof *out);
-	if (map->kind != NODE_MAP || !read || !rows || map->count != 2 ||
-	    rows->kind != NODE_LIST)
+	if (map->kind != NODE_MAP || !read || !rows ||
+	    map->count != 2 + (machines != NULL) || rows->kind != NODE_LIST)
 		return fail(&r, map, "abilities needs read and a list of rows");
 	if (!node_text(document, read, out->read, sizeof out->read, error))
+		return false;
+	if (machines && !read_machines(&r, machines, out))
 		return false;
 	for (const struct node *row = rows->child; row; row = row->next) {
 		if (out->count == MAX_ABILITIES)
@@ -209,10 +238,28 @@ static void write_text(const char *text, FILE *stream)
 	fputc('"', stream);
 }
 
+static void write_machines(const struct ability_sheet *sheet, FILE *stream)
+{
+	bool first = true;
+
+	fputs(", machines: {makers: [", stream);
+	for (int m = 0; m < MAKER_COUNT; m++) {
+		if ((sheet->makers >> m & 1) == 0)
+			continue;
+		fprintf(stream, "%s%s", first ? "" : ", ", cluster_maker_words()[m]);
+		first = false;
+	}
+	fputs("], source: ", stream);
+	write_text(sheet->machines.source, stream);
+	fputc('}', stream);
+}
+
 void abilities_write(const struct ability_sheet *sheet, FILE *stream)
 {
 	fputs("read: ", stream);
 	write_text(sheet->read, stream);
+	if (sheet->makers != 0)
+		write_machines(sheet, stream);
 	fputs(", rows: [", stream);
 	for (int i = 0; i < sheet->count; i++) {
 		const struct ability *row = &sheet->row[i];

@@ -66,11 +66,20 @@ struct draft {
 			C(link[level].in_network_reduction), 0, NULL               \
 	}
 
+static const char *const maker_words[MAKER_COUNT + 1] = { "unknown", "nvidia", "amd",
+							  "google",  "huawei", NULL };
+
+const char *const *cluster_maker_words(void)
+{
+	return maker_words;
+}
+
 static const struct field fields[] = {
 	{ "title", FIELD_TEXT, offsetof(struct draft, note.title),
 	  sizeof(((struct draft *)0)->note.title), 0, NULL },
 	{ "name", FIELD_TEXT, C(name), 0, NULL },
 	{ "source", FIELD_TEXT, C(source), 0, NULL },
+	{ "training_stack", FIELD_TEXT, C(training_stack), 0, NULL },
 	COUNT("torus_axes", torus_axes),
 	COUNT("gpus", gpus),
 	COUNT("gpus_per_node", gpus_per_node),
@@ -91,6 +100,7 @@ static const struct field fields[] = {
 	NUMBER("network_scale", accelerator.calibration.network_scale, 0),
 	NUMBER("host_scale", accelerator.calibration.host_scale, 0),
 	{ "accelerator.name", FIELD_TEXT, C(accelerator.name), 0, NULL },
+	{ "accelerator.maker", FIELD_WORD, C(accelerator.maker), 0, maker_words },
 	COUNT("accelerator.year", accelerator.year),
 	COUNT("accelerator.cores", accelerator.cores),
 	PEAK("bf16", PRECISION_BF16),

@@ -17,6 +17,8 @@ struct cluster_note {
 
 bool cluster_read(const struct document *document, const struct node *map,
 		  struct cluster *out, struct cluster_note *note, struct error *error);
+/* "unknown", "nvidia" ... in the order of enum maker, and NULL. */
+const char *const *cluster_maker_words(void);
 /* A mapping that cluster_read takes back to an equal cluster. */
 void cluster_write(const struct cluster *cluster, FILE *stream);
 

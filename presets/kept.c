@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "presets/document.h"
+#include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "presets/stream.h"
 
@@ -74,13 +75,20 @@ static void take_notes(struct import_report *out, enum import_kind kind,
 }
 
 /* What a scenario of few lines leaves to this program, beyond the plan's own knobs. */
-static void take_silence(struct import_report *out, const struct node *map)
+static void take_silence(struct import_report *out, const struct document *document,
+			 const struct node *map)
 {
-	if (!node_get(map, "cluster"))
+	const struct node *named = node_get(map, "cluster");
+	struct cluster cluster = { .name = "" };
+	struct error ignored = { "" };
+
+	if (named && !library_cluster_node(&cluster, document, named, &ignored))
+		cluster.training_stack[0] = '\0';
+	if (!named)
 		import_note(out, IMPORT_ASSUMED, "cluster", "%s", SCENARIO_CLUSTER);
 	if (!node_get(map, "stack"))
 		import_note(out, IMPORT_ASSUMED, "stack", "%s",
-			    scenario_usual_stack(map));
+			    scenario_usual_stack(map, &cluster));
 	if (!node_get(map, "gpus"))
 		import_note(out, IMPORT_ASSUMED, "gpus", "1");
 }
@@ -92,7 +100,7 @@ static void take(struct import_report *out, const struct document *document)
 	const struct node *tool = kept && kept->kind == NODE_MAP ? kept->child : NULL;
 
 	take_notes(out, IMPORT_ASSUMED, node_get(map, "assumed"));
-	take_silence(out, map);
+	take_silence(out, document, map);
 	if (!tool || tool->kind != NODE_MAP)
 		return;
 	snprintf(out->kept, sizeof out->kept, "%.15s", tool->key);

@@ -180,10 +180,10 @@ static bool read_base(struct lesson_reading *r, const struct node *map)
 		good = lesson_is(r, plan, NODE_SCALAR, "expected a name") &&
 		       scenario_read(s, plan->text, NULL, &why);
 	else
-		good = scenario_blank(
-			s, model->text ? model->text : "",
-			cluster && cluster->text ? cluster->text : "dgx-h100",
-			stack && stack->text ? stack->text : "megatron-core", &why);
+		good = scenario_blank(s, model->text ? model->text : "",
+				      cluster && cluster->text ? cluster->text
+							       : "dgx-h100",
+				      stack && stack->text ? stack->text : NULL, &why);
 	if (!good && why.text[0] != '\0')
 		return lesson_complain(r, plan ? plan : model, why.text);
 	return good;

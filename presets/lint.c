@@ -302,7 +302,7 @@ static cJSON *nearest(const struct lint_item *item)
 
 	if (item->finding)
 		return report_nearest(item->finding);
-	if (item->lack.row) {
+	if (item->lack.knob) {
 		struct finding all = { .knob = item->lack.knob->key,
 				       .nearest_count = item->lack.nearest_count };
 

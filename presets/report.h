@@ -51,6 +51,9 @@ struct search_extra {
 	bool stopped;              /* before its end: there is no proof */
 	/* no measured or published plan will do: these are others */
 	bool unknown;
+	/* The fastest plan of any trust, where that is left out and faster; or NULL. */
+	const struct planner_problem *less_known;
+	const struct planner_found *faster;
 	const struct alike *alike; /* never NULL: which of the plans are one idea */
 	int top, rows;             /* plans, and ideas, that are shown */
 };

@@ -82,6 +82,16 @@ static void add_tail(cJSON *object, const struct scenario *s)
 }
 
 /* A plan with its estimate, made anew: the search keeps only what ranks it. */
+/* A plan with how well it is known. */
+static cJSON *known_object(const struct scenario *s)
+{
+	cJSON *object = plan_object(s);
+
+	if (object)
+		add_trust(object, s);
+	return object;
+}
+
 static cJSON *found_object(const struct planner_problem *problem,
 			   const struct planner_found *found)
 {
@@ -275,8 +285,13 @@ static void add_questions(cJSON *root, const struct search_extra *extra)
 		cJSON_AddItemToObject(object, "beyond",
 				      q->beyond > 0 ? cJSON_CreateNumber(q->beyond)
 						    : cJSON_CreateNull());
+		if (q->open)
+			cJSON_AddItemToObject(object, "known_answer",
+					      q->known > 0
+						      ? cJSON_CreateNumber(q->known)
+						      : cJSON_CreateNull());
 		cJSON_AddItemToObject(object, "plan",
-				      q->found ? plan_object(&q->scenario)
+				      q->found ? known_object(&q->scenario)
 					       : cJSON_CreateNull());
 		cJSON_AddItemToArray(list, object);
 	}
@@ -358,6 +373,9 @@ char *report_search(const struct planner_problem *problem,
 	for (int i = 0; i < extra->rows; i++)
 		cJSON_AddItemToArray(ideas,
 				     idea_object(problem, result, extra->alike, i));
+	if (extra->faster)
+		cJSON_AddItemToObject(root, "less_known",
+				      found_object(extra->less_known, extra->faster));
 	if (result->found == 0 && result->has_nearest)
 		cJSON_AddItemToObject(root, "nearest",
 				      found_object(problem, &result->nearest));

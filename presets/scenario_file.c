@@ -13,6 +13,12 @@
 
 enum { FORMAT = 1 };
 
+static const char *usual_stack(const struct cluster *cluster)
+{
+	return cluster->training_stack[0] != '\0' ? cluster->training_stack
+						  : SCENARIO_STACK;
+}
+
 bool scenario_blank(struct scenario *out, const char *model, const char *cluster,
 		    const char *stack, struct error *error)
 {
@@ -21,7 +27,7 @@ bool scenario_blank(struct scenario *out, const char *model, const char *cluster
 	scenario_defaults(&made);
 	if (!library_model(&made.model, model, error) ||
 	    !library_cluster(&made.cluster, cluster, error) ||
-	    !library_stack(&made, stack, error))
+	    !library_stack(&made, stack ? stack : usual_stack(&made.cluster), error))
 		return false;
 	*out = made;
 	return true;
@@ -88,13 +94,13 @@ static bool read_release(struct scenario *out, const struct document *document,
 	       error_set(error, document->file, release->line, "%s", inner.text);
 }
 
-const char *scenario_usual_stack(const struct node *map)
+const char *scenario_usual_stack(const struct node *map, const struct cluster *cluster)
 {
 	const struct node *mode = node_get(map, "mode");
 
 	return mode && mode->kind == NODE_SCALAR && strcmp(mode->text, "inference") == 0
 		       ? SCENARIO_SERVER
-		       : SCENARIO_STACK;
+		       : usual_stack(cluster);
 }
 
 /* Model, cluster, stack: each needed, before any knob is set. */
@@ -121,7 +127,7 @@ static bool read_bases(struct scenario *out, const struct document *document,
 		return read_release(out, document, stack, release, error);
 	if (stack)
 		return library_stack_node(out, document, stack, error);
-	return library_stack(out, scenario_usual_stack(map), error);
+	return library_stack(out, scenario_usual_stack(map, &out->cluster), error);
 }
 
 static bool read_knob(struct scenario *out, const struct document *document,

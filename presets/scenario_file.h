@@ -40,8 +40,9 @@ bool scenario_from(struct scenario *out, const struct document *document,
 /* What eval and search print in JSON has the scenario inside, search that of the best
  * plan; of others the mapping itself. */
 const struct node *scenario_within(const struct node *map);
-/* The stack of a mapping that names none. */
-const char *scenario_usual_stack(const struct node *map);
+/* The stack of a mapping that names none: that of servers, or what is usual on its
+ * cluster. */
+const char *scenario_usual_stack(const struct node *map, const struct cluster *cluster);
 /* YAML that scenario_read takes back to an equal scenario; only what differs from
  * the defaults of model, cluster and stack. To be freed. NULL: out of memory. */
 char *scenario_write(const struct scenario *scenario);
@@ -49,7 +50,8 @@ char *scenario_write(const struct scenario *scenario);
 char *scenario_write_for_others(const struct scenario *scenario);
 /* Built-in start: Llama-3 70B on 64 H100. */
 bool scenario_start(struct scenario *out, struct error *error);
-/* A model on a cluster with a stack, all knobs at their defaults. */
+/* A model on a cluster with a stack, all knobs at their defaults; no stack: what is
+ * usual on that cluster. */
 bool scenario_blank(struct scenario *out, const char *model, const char *cluster,
 		    const char *stack, struct error *error);
 

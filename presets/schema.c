@@ -97,7 +97,7 @@ static const struct output {
 	{ "search", "the best plans: shardscope search --json",
 	  "best:@plan? top:[plan] ideas:[idea] trust_asked:s ~nearest:@plan assumed:o objective:s candidates:n "
 	  "explored:n pruned:{n} rejected:{n} proof:s seconds:n ~pareto:@front "
-	  "~robust:o ~questions:[any] ~misses:o ~why:o",
+	  "~robust:o ~less_known:@plan ~questions:[any] ~misses:o ~why:o",
 	  false, false },
 	{ "plan", "one of the plans that a search finds",
 	  "score:n ~trust:s ~trust_lowered_by:s stack_lacks:[text]", true, false },

@@ -364,7 +364,7 @@ bool stack_write(const struct stack *stack, FILE *stream)
 	fputc(']', stream);
 	write_features("measured", stack->evidence.measured, stream);
 	write_features("published", stack->evidence.published, stream);
-	if (stack->abilities.count > 0) {
+	if (stack->abilities.read[0] != '\0') {
 		fputs(", abilities: {", stream);
 		abilities_write(&stack->abilities, stream);
 		fputc('}', stream);

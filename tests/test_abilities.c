@@ -25,7 +25,8 @@ static int read_all(void **state)
 	return measured_read("tests/validation/*.yaml");
 }
 
-/* Llama 3 8B or Mixtral on 64 H100 under a stack, one plan that every stack runs. */
+/* Llama 3 8B or Mixtral on 64 H100 under a stack (MindSpeed on Ascend), one plan that
+ * every stack runs. */
 static void plain(struct scenario *out, const char *model, const char *stack)
 {
 	static const char *const knobs[][2] = {
@@ -37,7 +38,10 @@ static void plain(struct scenario *out, const char *model, const char *stack)
 
 	scenario_defaults(out);
 	if (!library_model(&out->model, model, &error) ||
-	    !library_cluster(&out->cluster, "dgx-h100", &error) ||
+	    !library_cluster(&out->cluster,
+			     strcmp(stack, "mindspeed") == 0 ? "ascend-910b"
+							     : "dgx-h100",
+			     &error) ||
 	    !library_stack(out, stack, &error))
 		fail_msg("%s", error.text);
 	for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++)
@@ -251,6 +255,118 @@ static void a_lack_is_estimated_and_mended(void **state)
 	assert_true(mended > 20);
 	free(lint);
 	free(e);
+}
+
+/* Which machine a stack runs on is of its sheet too; an unknown one refuses nothing. */
+static void a_stack_runs_on_its_makers(void **state)
+{
+	static const struct {
+		const char *stack, *cluster;
+		bool runs;
+	} rows[] = {
+		{ "megatron-core", "dgx-h100", true },
+		{ "megatron-core", "mi300x", true },
+		{ "megatron-core", "tpu-v5p", false },
+		{ "megatron-core", "ascend-910b", false },
+		{ "mindspeed", "ascend-910c", true },
+		{ "mindspeed", "dgx-h100", false },
+		{ "jax-xla", "tpu-v7x", true },
+		{ "jax-xla", "dgx-h100", true },
+		{ "jax-xla", "ascend-910b", false },
+		{ "tensorrt-llm", "mi325x", false },
+		{ "vllm", "tpu-v6e", true },
+		{ "generic", "tpu-v4", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct error error = { "" };
+		struct lacks lacks;
+		struct scenario s;
+		char text[256], want[256];
+
+		if (!scenario_blank(&s, "llama3-8b", rows[i].cluster, rows[i].stack,
+				    &error))
+			fail_msg("%s", error.text);
+		s.plan.mode = s.stack.serves ? MODE_INFERENCE : MODE_TRAINING;
+		if (stack_runs(&s) != rows[i].runs)
+			fail_msg("%s on %s", rows[i].stack, rows[i].cluster);
+		scenario_lacks(&s, &lacks);
+		if (rows[i].runs) {
+			assert_true(lacks.count == 0 || lacks.item[0].knob);
+			continue;
+		}
+		assert_null(lacks.item[0].knob);
+		lack_text(&s, &lacks.item[0], text, sizeof text);
+		snprintf(want, sizeof want, "%s does not run on %s", rows[i].stack,
+			 s.cluster.accelerator.name);
+		assert_string_equal(text, want);
+		/* there is no plan that mends it, but a stack */
+		lack_mend(&s, &lacks.item[0]);
+		assert_int_equal(lacks.item[0].nearest_count, 0);
+		s.cluster.accelerator.maker = MAKER_UNKNOWN;
+		assert_true(stack_runs(&s));
+	}
+}
+
+/* Who names a machine alone begins with software that runs there. */
+static void what_is_usual_runs(void **state)
+{
+	static const char *const modes[] = { "training", "inference" };
+	const struct preset *list;
+	int count = preset_list(PRESET_CLUSTER, &list);
+
+	(void)state;
+	for (int i = 0; i < 2 * count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		char text[256];
+
+		snprintf(text, sizeof text, "model: llama3-8b\ncluster: %s\nmode: %s\n",
+			 list[i / 2].name, modes[i % 2]);
+		if (!scenario_parse(&s, "silent", text, strlen(text), NULL, &error))
+			fail_msg("%s", error.text);
+		assert_true(s.cluster.accelerator.maker != MAKER_UNKNOWN);
+		assert_true(s.stack.abilities.makers != 0);
+		if (!stack_runs(&s))
+			fail_msg("%s does not run on %s", s.stack.name,
+				 list[i / 2].name);
+	}
+}
+
+/* The commands say so, and what does run there. */
+static void check_names_the_stack_that_runs(void **state)
+{
+	static const char *const begun[][2] = { { "tpu-v4", "jax-xla" },
+						{ "ascend-910b", "mindspeed" },
+						{ "mi300x", "megatron-core" } };
+	struct ran ran = run("check --model llama3-8b --cluster tpu-v5p --gpus 64 "
+			     "--stack megatron-core");
+
+	(void)state;
+	assert_int_equal(ran.status, 1);
+	assert_non_null(strstr(ran.out, "megatron-core does not run on tpu-v5p"));
+	assert_non_null(strstr(ran.out, "nearest that works: stack jax-xla"));
+	ran_free(&ran);
+	ran = run("check --model llama3-8b --cluster tpu-v5p --gpus 64 "
+		  "--stack megatron-core --json");
+	assert_non_null(strstr(ran.out, "\"stack jax-xla\""));
+	ran_free(&ran);
+	ran = run("eval --model llama3-8b --cluster tpu-v5p --gpus 64 "
+		  "--stack megatron-core");
+	assert_non_null(strstr(ran.out, "does not run on tpu-v5p"));
+	ran_free(&ran);
+	for (size_t i = 0; i < sizeof begun / sizeof begun[0]; i++) {
+		char arguments[128], want[64];
+
+		snprintf(arguments, sizeof arguments,
+			 "eval --model llama3-8b --cluster %s --gpus 64", begun[i][0]);
+		ran = run(arguments);
+		snprintf(want, sizeof want, "assumed: %s", begun[i][1]);
+		assert_non_null(strstr(ran.out, want));
+		assert_null(strstr(ran.out, "does not run"));
+		ran_free(&ran);
+	}
 }
 
 static void fail_lack(const char *who, const struct scenario *s)
@@ -493,6 +609,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_that_no_such_software_runs),
 		cmocka_unit_test(a_lack_is_estimated_and_mended),
+		cmocka_unit_test(a_stack_runs_on_its_makers),
+		cmocka_unit_test(what_is_usual_runs),
+		cmocka_unit_test(check_names_the_stack_that_runs),
 		cmocka_unit_test(no_measured_run_is_beyond_its_stack),
 		cmocka_unit_test(no_shipped_plan_is_beyond_its_stack),
 		cmocka_unit_test(a_sheet_comes_back_from_its_file),

@@ -1,4 +1,5 @@
 /* test_commands_agree.c - what two commands tell of one plan is the same. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,105 @@ static void test_a_plan_from_outside_is_named_whole(void **state)
 
 /* A rule's ways to break it stand one after the other: a code that comes back further
  * down would be another rule, and a severity for one would be taken for both. */
+/* A question takes the plans that a search takes: known ones, and where none of them
+ * fits the others; both say which. */
+static void test_a_question_takes_what_a_search_takes(void **state)
+{
+	static const char *const lines[] = {
+		"--model llama3-8b --cluster dgx-h100",
+		"--model llama3-8b --cluster dgx-h100 --stack torchtitan",
+		"--model llama2-13b --cluster dgx-a100-40g",
+	};
+	int less_known = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		char arguments[512];
+		cJSON *asked, *question, *known;
+		double answer, beyond;
+
+		snprintf(arguments, sizeof arguments,
+			 "search %s --gpus 64 --gbs 256 --seq 4096 --ask gpus --json",
+			 lines[i]);
+		asked = json_of(arguments);
+		question = at(asked, "questions.0");
+		answer = at(question, "answer")->valuedouble;
+		beyond = at(question, "beyond")->valuedouble;
+		known = at(question, "known_answer");
+		for (int k = 0; k < 3; k++) {
+			/* the answer, what is beyond it, and the answer again by known
+			 * plans alone */
+			double gpus = k == 1 ? beyond : answer;
+			bool fits = k == 0 || (k == 2 && known->valuedouble == answer);
+			struct ran ran;
+
+			if (gpus < 1)
+				continue;
+			snprintf(arguments, sizeof arguments,
+				 "search %s --gpus %.0f --gbs 256 --seq 4096%s",
+				 lines[i], gpus, k == 2 ? " --trust published" : "");
+			ran = run(arguments);
+			if (ran.status != (fits ? 0 : 1))
+				fail_msg("%s: %s", arguments, ran.out);
+			ran_free(&ran);
+		}
+		less_known += known->valuedouble != answer;
+		assert_string_equal(at(question, "plan.trust")->valuestring,
+				    known->valuedouble != answer ? "open" : "measured");
+		cJSON_Delete(asked);
+	}
+	assert_true(less_known > 0);
+}
+
+/* With more memory a known plan may fit, which comes before faster ones that are less
+ * known: these are not lost, so the fastest that is told never gets slower. */
+static void test_more_memory_loses_no_plan(void **state)
+{
+	static const char *const gib[] = { "139.8", "160.77", "195.7" };
+	double before = INFINITY;
+	bool known = false;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof gib / sizeof gib[0]; i++) {
+		char arguments[256];
+		cJSON *told, *other;
+		double best;
+
+		snprintf(arguments, sizeof arguments,
+			 "search --model ling-3.0-flash --cluster dgx-h200 --gpus 16 "
+			 "--stack mindspeed --gbs 1024 --seq 4096 "
+			 "--gpu_memory_gib %s --json",
+			 gib[i]);
+		told = json_of(arguments);
+		best = at(told, "best.time.step_seconds")->valuedouble;
+		other = cJSON_GetObjectItem(told, "less_known");
+		if (other)
+			best = fmin(best, at(other, "time.step_seconds")->valuedouble);
+		if (best > before)
+			fail_msg("%s: %g s, with less memory %g s", arguments, best,
+				 before);
+		before = best;
+		assert_false(known &&
+			     strcmp(at(told, "best.trust")->valuestring, "open") == 0);
+		known |= strcmp(at(told, "best.trust")->valuestring, "open") != 0;
+		cJSON_Delete(told);
+	}
+	assert_true(known);
+}
+
+/* The fewest GPUs of a server are those that hold all requests, which a search does not
+ * ask for: the answer says so. */
+static void test_the_fewest_of_a_server_say_what_they_hold(void **state)
+{
+	struct ran ran = run("search --mode inference --model codellama-13b "
+			     "--cluster h100-pcie --gpus 6 --stack tensorrt-llm "
+			     "--concurrency 256 --ask gpus");
+
+	(void)state;
+	assert_non_null(strstr(ran.out, "with room for all 256 requests at once"));
+	ran_free(&ran);
+}
+
 static void test_a_code_is_one_rule(void **state)
 {
 	const struct rule *rule, *later;
@@ -188,6 +288,9 @@ int main(void)
 		cmocka_unit_test(test_compare_has_the_problems_of_eval),
 		cmocka_unit_test(test_a_sweep_begins_as_eval_does),
 		cmocka_unit_test(test_a_plan_from_outside_is_named_whole),
+		cmocka_unit_test(test_a_question_takes_what_a_search_takes),
+		cmocka_unit_test(test_more_memory_loses_no_plan),
+		cmocka_unit_test(test_the_fewest_of_a_server_say_what_they_hold),
 		cmocka_unit_test(test_a_code_is_one_rule),
 	};
 

@@ -132,10 +132,15 @@ static void test_questions_have_answers(void **state)
 	says("search --model llama3.1-405b --cluster dgx-h100 --stack vllm --mode inference --gpus 16 --precision bf16 "
 	     "--concurrency 8 --top 1 --ask gpus",
 	     0, "smallest cluster: 16 GPUs, not 8 GPUs, in whole nodes of 8");
-	/* one is no plural, and less known plans are not what was asked */
+	/* one is no plural, and less known plans are taken where no other fits */
 	says("search --model qwen1.5-4b --cluster ascend-910b --gpus 3 --seq 8192 --gbs 96 "
-	     "--top 1 --ask gpus",
+	     "--stack megatron-core --top 1 --ask gpus --trust published",
 	     0, "2 GPUs, not 1 GPU, by plans that are measured or published\n");
+	says("search --model qwen1.5-4b --cluster ascend-910b --gpus 3 --seq 8192 --gbs 96 "
+	     "--stack megatron-core --top 1 --ask gpus",
+	     0,
+	     "smallest cluster: 1 GPU, by a plan that is open; by plans that are "
+	     "measured or published: 2 GPUs\n");
 	/* a server has no step */
 	says("search --model mixtral-8x7b --cluster dgx-h200 --gpus 16 --mode inference "
 	     "--top 1 --ask gpus",

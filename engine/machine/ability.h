@@ -35,6 +35,10 @@ struct ability {
 struct ability_sheet {
 	char read[MAX_NOTE]; /* which source, and of when: "NVIDIA/Megatron-LM@d98e8a6,
 				2026-08" */
+	/* Bit m: it runs on accelerators of that maker (enum maker); 0: nothing is
+	 * said, and nothing refused. Of the row only the source counts. */
+	uint64_t makers;
+	struct ability machines;
 	int count;
 	struct ability row[MAX_ABILITIES];
 };

@@ -76,8 +76,19 @@ struct calibration {
 	struct serving_calibration serving;
 };
 
+/* Who makes an accelerator: what software is built for it hangs on that. */
+enum maker {
+	MAKER_UNKNOWN, /* whatever runs there is taken on trust */
+	MAKER_NVIDIA,
+	MAKER_AMD,
+	MAKER_GOOGLE,
+	MAKER_HUAWEI,
+	MAKER_COUNT
+};
+
 struct accelerator {
 	char name[MAX_NAME];
+	enum maker maker;
 	double peak_flops[PRECISION_COUNT]; /* dense; 0 = not supported */
 	double memory_bytes;                /* as the label says */
 	double usable_bytes;                /* what a framework can allocate */
@@ -117,6 +128,7 @@ struct link {
 struct cluster {
 	char name[MAX_NAME];
 	char source[MAX_NOTE];
+	char training_stack[MAX_NAME]; /* that is usual there; empty = not said */
 	struct accelerator accelerator;
 	int64_t gpus;          /* accelerators in the job */
 	int64_t gpus_per_node; /* that share one host and its NICs */

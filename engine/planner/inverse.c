@@ -228,7 +228,8 @@ static bool set_value(const struct inverse *inverse, double value,
 		knob_set(&base, knob, value);
 	else if (!model_scale(&inverse->problem->base.model, value, &base.model))
 		return false;
-	planner_again(inverse->problem, &base, out);
+	planner_again_at(inverse->problem, &base,
+			 inverse->open ? 0 : inverse->problem->trust, out);
 	return !knob || planner_pin(out, knob, &value, 1);
 }
 
@@ -265,19 +266,43 @@ static bool in_time(const struct inverse *inverse, const struct scenario *s, boo
 	return true;
 }
 
+/* Whether less known plans are to be asked for what known ones can't do: no more than
+ * that. A deadline is one of the best known plan. */
+static void reopen(struct inverse *inverse)
+{
+	bool fewer = inverse->kind == INVERSE_GPUS;
+	double beyond = inverse->beyond;
+
+	if (inverse->open || !inverse->problem->falls_back ||
+	    inverse->problem->trust == 0 || inverse->deadline_seconds > 0)
+		return;
+	inverse->known = inverse->found ? inverse->answer : 0;
+	if (inverse->found)
+		inverse_keep(inverse, fewer ? -INFINITY : inverse->answer,
+			     fewer ? inverse->answer : INFINITY);
+	else
+		start(inverse);
+	inverse->open = !inverse->done;
+	inverse->answering = false;
+	inverse->beyond = inverse->open ? 0 : beyond;
+}
+
 static void take_answer(struct inverse *inverse, const struct planner_problem *problem,
 			const struct planner_result *result)
 {
 	struct model_counts counts;
 
 	inverse->done = true;
-	inverse->found = result->found > 0;
-	if (!inverse->found)
+	if (result->found == 0) {
+		inverse->found = inverse->open && inverse->known > 0;
 		return;
+	}
+	inverse->found = true;
 	inverse->answer = inverse->value[inverse->at];
 	planner_scenario(problem, &result->top[0], &inverse->scenario);
 	model_count(&inverse->scenario.model, &counts);
 	inverse->parameters = counts.total;
+	reopen(inverse);
 }
 
 /* Go on to the next value, or to the answer if it is known. */
@@ -319,5 +344,7 @@ bool inverse_take(struct inverse *inverse, const struct planner_problem *problem
 		inverse->beyond = inverse->value[inverse->at];
 	}
 	go_on(inverse);
+	if (inverse->done)
+		reopen(inverse);
 	return true;
 }

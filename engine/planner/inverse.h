@@ -1,6 +1,9 @@
 /* inverse.h - questions the other way round: not which plan is fastest, but how small
  * the machine, or how large the work, can be before no plan fits.
  *
+ * Where the problem falls back to less known plans, so does a question: its answer is
+ * the best value at which a search finds any plan.
+ *
  * A question is a series of searches, each for one value, in an order that ends at
  * the answer. Who asks runs them, in slices or on threads as it likes:
  *
@@ -34,6 +37,7 @@ struct inverse {
 	int low, high;  /* known to fit, known not to; outside = not known */
 	bool rising;    /* tried one after the other; else by halves */
 	bool answering; /* the answer's best plan is searched for */
+	bool open;      /* known plans have answered, now those that any plan may */
 	bool done;
 
 	/* Whether a value was found, and then the value, the best plan at it and the
@@ -41,6 +45,9 @@ struct inverse {
 	bool found;
 	double answer, parameters; /* of the answer's model */
 	struct scenario scenario;
+	/* What plans of the problem's trust answer, where the problem falls back from
+	 * it: less than the answer, which is a less known plan's; 0 = none does. */
+	double known;
 	/* the nearest value tried where nothing fits (or too late), 0 = none */
 	double beyond;
 };

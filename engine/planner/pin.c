@@ -108,8 +108,11 @@ bool planner_pin_text(struct planner_problem *problem, const struct knob *knob,
 	/* what is no axis is simply set */
 	if (values.count == 1 && !is_axis(problem, knob))
 		return true;
-	if (planner_pin(problem, knob, values.value, values.count))
+	if (planner_pin(problem, knob, values.value, values.count)) {
+		for (int i = 0; i < problem->axes; i++)
+			problem->axis[i].said |= problem->axis[i].knob == knob;
 		return true;
+	}
 	snprintf(why, size, "more than %d knobs are free", MAX_AXES);
 	return false;
 }

@@ -22,6 +22,7 @@ enum {
 /* A knob and the values that it may take. */
 struct planner_axis {
 	const struct knob *knob;
+	bool said; /* a person's own values, though they may be the usual ones */
 	int count;
 	double value[MAX_AXIS_VALUES];
 };
@@ -49,6 +50,9 @@ struct planner_problem {
 	/* 1 + enum trust (engine/trust/trust.h): no plan that is less known; 0 = any.
 	 * Values that none of them has are no usual ones. */
 	int trust;
+	/* It is the usual trust that nobody asked for: where no such plan fits, less
+	 * known ones are taken. Who searches does that, by a search of its own. */
+	bool falls_back;
 };
 
 /* The degrees of a plan of training, samples against CP counted together: plans that
@@ -145,6 +149,10 @@ const struct planner_axis *planner_pinned(const struct planner_problem *problem,
  * stay. out may not be the problem. */
 void planner_again(const struct planner_problem *problem, const struct scenario *base,
 		   struct planner_problem *out);
+/* The same with plans of another trust. */
+void planner_again_at(const struct planner_problem *problem,
+		      const struct scenario *base, int trust,
+		      struct planner_problem *out);
 /* The scenario of a found plan. */
 void planner_scenario(const struct planner_problem *problem,
 		      const struct planner_found *found, struct scenario *out);

@@ -20,6 +20,7 @@ bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 	if (!axis)
 		axis = &problem->axis[problem->axes++];
 	axis->knob = knob;
+	axis->said = false;
 	axis->count = count;
 	memcpy(axis->value, values, (size_t)count * sizeof *values);
 	return true;
@@ -297,21 +298,35 @@ void search_pins(const struct planner_problem *problem, bool *is_pinned)
 void planner_again(const struct planner_problem *problem, const struct scenario *base,
 		   struct planner_problem *out)
 {
+	planner_again_at(problem, base, problem->trust, out);
+}
+
+void planner_again_at(const struct planner_problem *problem,
+		      const struct scenario *base, int trust,
+		      struct planner_problem *out)
+{
 	struct planner_problem usual = { .base = problem->base,
 					 .research = problem->research,
 					 .trust = problem->trust };
 
 	*out = *problem;
 	out->base = *base;
+	out->trust = trust;
 	planner_axes(&usual);
 	planner_axes(out);
 	/* what is not the usual for the old base was asked for */
 	for (int i = 0; i < problem->axes; i++) {
-		const struct planner_axis *axis =
-			pinned(problem, &usual, problem->axis[i].knob);
+		const struct planner_axis *axis = &problem->axis[i];
+		bool said = axis->said && trust != problem->trust;
 
-		if (axis)
+		if (said || pinned(problem, &usual, axis->knob))
 			planner_pin(out, axis->knob, axis->value, axis->count);
+	}
+	for (int i = 0; i < out->axes; i++) {
+		const struct planner_axis *axis =
+			search_find_axis(problem, out->axis[i].knob);
+
+		out->axis[i].said = axis && axis->said;
 	}
 }
 

@@ -81,10 +81,35 @@ static double missing(const struct scenario *scenario, const struct ability *row
 				      : value;
 }
 
+bool stack_runs(const struct scenario *scenario)
+{
+	uint64_t makers = scenario->stack.abilities.makers;
+	enum maker maker = scenario->cluster.accelerator.maker;
+
+	return makers == 0 || maker == MAKER_UNKNOWN || (makers >> maker & 1) != 0;
+}
+
+static void lack_machine(const struct scenario *scenario, struct lack *out)
+{
+	const char *usual = scenario->cluster.training_stack;
+
+	clear_bytes(out, sizeof *out);
+	out->row = &scenario->stack.abilities.machines;
+	if (scenario->plan.mode == MODE_TRAINING && usual[0] != '\0' &&
+	    strcmp(usual, scenario->stack.name) != 0)
+		out->stack = usual;
+}
+
 int scenario_lacks(const struct scenario *scenario, struct lacks *out)
 {
 	const struct ability_sheet *sheet = &scenario->stack.abilities;
 	int count = 0;
+
+	if (!stack_runs(scenario)) {
+		if (!out)
+			return 1;
+		lack_machine(scenario, &out->item[count++]);
+	}
 
 	for (int i = 0; i < sheet->count; i++) {
 		const struct ability *row = &sheet->row[i];
@@ -123,6 +148,8 @@ void lack_mend(const struct scenario *scenario, struct lack *lack)
 	int present, count;
 
 	lack->nearest_count = 0;
+	if (!lack->knob)
+		return;
 	if (lack->knob->type == KNOB_SET) {
 		offer(lack, &trial,
 		      (double)((uint64_t)knob_get(scenario, lack->knob) &
@@ -144,6 +171,11 @@ size_t lack_text(const struct scenario *scenario, const struct lack *lack, char 
 	char value[96], beside[128] = "";
 	int n;
 
+	if (!lack->knob) {
+		n = snprintf(out, size, "%s does not run on %s", scenario->stack.name,
+			     scenario->cluster.accelerator.name);
+		return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+	}
 	if (other) {
 		knob_print_value(other, asked(scenario, other), value, sizeof value);
 		snprintf(beside, sizeof beside, " with %s %s", other->key, value);
@@ -159,6 +191,8 @@ size_t lack_remedy(const struct lack *lack, char *out, size_t size)
 	size_t used = 0;
 
 	out[0] = '\0';
+	if (lack->stack)
+		used = (size_t)snprintf(out, size, "stack %s", lack->stack);
 	for (int i = 0; i < lack->nearest_count && used < size - 1; i++) {
 		char value[96];
 		int n;

@@ -10,15 +10,16 @@
 /* One thing that the stack lacks. */
 struct lack {
 	const struct ability *row; /* of the scenario's stack */
-	const struct knob *knob;
+	const struct knob *knob;   /* NULL: it does not run on such an accelerator */
 	double value; /* the plan's; of a set those members alone that are missing */
 	int nearest_count;
 	double nearest[MAX_NEAREST]; /* values that it has, and that are legal here */
+	const char *stack; /* that is usual on the machine, where it is another; NULL */
 };
 
 struct lacks {
 	int count;
-	struct lack item[MAX_ABILITIES];
+	struct lack item[MAX_ABILITIES + 1];
 };
 
 /* The rule that stands for all of them: code C1. */
@@ -27,15 +28,17 @@ const struct rule *ability_rule(void);
 /* Whether the stack has what this row speaks of; a knob that does nothing in the
  * scenario asks for nothing. */
 bool ability_lacks(const struct scenario *scenario, const struct ability *row);
-/* All that the stack lacks; points into the scenario. out may be NULL, then it stops
- * at the first. Returns how many. */
+/* Whether the stack runs on the scenario's accelerators, as far as both files say. */
+bool stack_runs(const struct scenario *scenario);
+/* All that the stack lacks, the machine first; points into the scenario. out may be
+ * NULL, then it stops at the first. Returns how many. */
 int scenario_lacks(const struct scenario *scenario, struct lacks *out);
 /* Fills `nearest` of one item. */
 void lack_mend(const struct scenario *scenario, struct lack *lack);
-/* "deepspeed has no zero 3 with pp 4". */
+/* "deepspeed has no zero 3 with pp 4", "megatron-core does not run on tpu-v5p". */
 size_t lack_text(const struct scenario *scenario, const struct lack *lack, char *out,
 		 size_t size);
-/* "zero 1", "zero 0 or 1"; empty if there is none. */
+/* "zero 1", "zero 0 or 1", "stack jax-xla"; empty if there is none. */
 size_t lack_remedy(const struct lack *lack, char *out, size_t size);
 /* The file and line that says so, and what was read when. */
 size_t lack_source(const struct scenario *scenario, const struct ability *row,

@@ -325,7 +325,7 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 		good = read_scenario(r, arguments, s, &foreign, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
-				      r->stack ? r->stack : "megatron-core", error);
+				      r->stack, error);
 	else
 		good = scenario_start(s, error);
 	if (arguments->report)

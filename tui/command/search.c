@@ -81,6 +81,7 @@ static bool pin(struct planner_problem *problem, struct asked *asked,
 		return false;
 	if (asked->trust == 0 && !asked->research)
 		problem->trust = planner_usual_trust(&problem->base);
+	problem->falls_back = asked->trust == 0 && problem->trust > 0;
 	planner_axes(problem);
 	if (!pin_all(problem, asked, error))
 		return false;
@@ -323,11 +324,11 @@ static bool search_best(struct search *search)
 	good = solve(search, &search->problem, NULL, &search->result);
 	if (good && search->result.found == 0 && !search->extra.stopped &&
 	    search->asked->trust == 0 && search->problem.trust > 0) {
-		search->problem.trust = 0;
-		planner_axes(&search->problem);
+		search->next = search->problem;
+		planner_again_at(&search->next, &search->next.base, 0,
+				 &search->problem);
 		search->extra.unknown = true;
-		good = pin_all(&search->problem, search->asked, &search->error) &&
-		       solve(search, &search->problem, NULL, &search->result);
+		good = solve(search, &search->problem, NULL, &search->result);
 	}
 	search->seconds = clock_seconds() - begun;
 	progress_again(&search->progress);
@@ -347,17 +348,20 @@ static bool ask_open(struct search *search)
 	const struct planner_problem *problem = &search->problem;
 	struct planner_problem *open = &search->open;
 
-	if (search->asked->trust > 0 || problem->trust == 0 || search->asked->json ||
+	if (search->asked->trust > 0 || problem->trust == 0 ||
 	    problem->objective > OBJECTIVE_THROUGHPUT || search->result.found == 0)
 		return true;
-	*open = *problem;
-	open->trust = 0;
+	planner_again_at(problem, &problem->base, 0, open);
 	open->top = 1;
 	open->each = 0;
 	open->exhaustive = false;
-	planner_axes(open);
-	return pin_all(open, search->asked, &search->error) &&
-	       solve(search, open, "less known plans", &search->opened);
+	if (!solve(search, open, "less known plans", &search->opened))
+		return false;
+	if (open_gain(&search->opened, &search->result.top[0]) > 0) {
+		search->extra.less_known = open;
+		search->extra.faster = &search->opened.top[0];
+	}
+	return true;
 }
 
 static bool run(struct search *search)

@@ -45,9 +45,16 @@ static void print_end(const struct inverse *q)
 	const struct knob *knob = knob_find(inverse_word(q->kind));
 	int64_t node = q->problem->base.cluster.gpus_per_node;
 
+	const struct plan *plan = &q->problem->base.plan;
+
 	/* a few odd numbers of these are all that is tried beyond one */
 	if (q->kind == INVERSE_GPUS && node > 1 && q->answer > (double)node)
 		printf(", in whole nodes of %lld", (long long)node);
+	/* a rate is served by who keeps up with it, whoever waits */
+	if (q->kind == INVERSE_GPUS && plan->mode == MODE_INFERENCE &&
+	    !(plan->serving.request_rate > 0))
+		printf(", with room for all %lld requests at once",
+		       (long long)plan->serving.concurrency);
 	if (knob && q->kind != INVERSE_GPUS && q->answer >= knob->max)
 		fputs(", the most that the knob takes", stdout);
 	if (q->kind == INVERSE_SEQUENCE && positions > 0 &&
@@ -79,9 +86,31 @@ static void print_answer(const struct planner_problem *problem, const struct inv
 	putchar('\n');
 }
 
-/* A plan that is less known may answer otherwise. */
-static void print_known(const struct planner_problem *problem)
+/* What plans that are known answer, where others answer more. */
+static void print_known_answer(const struct inverse *q)
 {
+	static const char known[] = "measured or published";
+	struct doubts doubts;
+	char value[96];
+
+	if (q->answer == q->known)
+		return;
+	printf(", by a plan that is %s", trust_word(trust_of(&q->scenario, &doubts)));
+	if (q->known > 0) {
+		answer_text(q, q->known, value, sizeof value);
+		printf("; by plans that are %s: %s", known, value);
+	} else {
+		printf("; no plan that is %s does", known);
+	}
+}
+
+/* Where what is known was asked for, a plan that is less known may answer otherwise. */
+static void print_known(const struct planner_problem *problem, const struct inverse *q)
+{
+	if (q->open) {
+		print_known_answer(q);
+		return;
+	}
 	if (problem->trust == 1 + TRUST_MEASURED)
 		fputs(", by plans that are measured", stdout);
 	else if (problem->trust == 1 + TRUST_PUBLISHED)
@@ -100,7 +129,7 @@ static void print_question(const struct planner_problem *problem,
 	printf("\n%s", asked[q->kind]);
 	if (q->deadline_seconds > 0)
 		printf(" that ends in %s", form(FORM_DATE, q->deadline_seconds, date));
-	if (q->count == 0) {
+	if (q->count == 0 && !q->found) {
 		puts(q->deadline_seconds > 0
 			     ? ": none, not even at the full rate of 16 times the GPUs"
 			     : ": nothing to try");
@@ -116,7 +145,7 @@ static void print_question(const struct planner_problem *problem,
 	if (q->beyond > 0)
 		printf(", not %s", value);
 	print_end(q);
-	print_known(problem);
+	print_known(problem, q);
 	scenario_estimate(&q->scenario, e);
 	print_answer(problem, q, e);
 }

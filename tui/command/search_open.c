@@ -7,20 +7,28 @@
 
 enum { MAX_PLAN = 160, MAX_FORM = 32 };
 
+double open_gain(const struct planner_result *opened, const struct planner_found *best)
+{
+	static const double alike = 0.005;
+	double gain = opened->found == 0
+			      ? 0
+			      : opened->top[0].tokens_per_second_per_gpu /
+						best->tokens_per_second_per_gpu -
+					1;
+
+	return gain > alike ? gain : 0;
+}
+
 void print_open(const struct planner_problem *open, const struct planner_result *opened,
 		const struct planner_found *best)
 {
-	static const double alike = 0.005;
 	const struct planner_found *found = &opened->top[0];
 	char name[MAX_PLAN], step[MAX_FORM];
 	struct doubts doubts;
 	struct scenario s;
-	double gain;
+	double gain = open_gain(opened, best);
 
-	if (opened->found == 0)
-		return;
-	gain = found->tokens_per_second_per_gpu / best->tokens_per_second_per_gpu - 1;
-	if (gain <= alike)
+	if (gain <= 0)
 		return;
 	planner_scenario(open, found, &s);
 	planner_name(open, &s, name, sizeof name);

@@ -329,8 +329,9 @@ static void take_answer(struct explorer *explorer, const struct planner_result *
 		}
 		/* nothing that is known fits: what else does */
 		search->trust_said = search->unknown = true;
-		search->problem.trust = 0;
-		pin(search, explorer->filter);
+		search->next = search->problem;
+		planner_again_at(&search->next, &search->next.base, 0,
+				 &search->problem);
 		search->next = search->problem;
 		search->again = true;
 		return;
