@@ -268,7 +268,7 @@ static bool in_time(const struct inverse *inverse, const struct scenario *s, boo
 
 /* Whether less known plans are to be asked for what known ones can't do: no more than
  * that. A deadline is one of the best known plan. */
-static void reopen(struct inverse *inverse)
+static void ask_open_plans(struct inverse *inverse)
 {
 	bool fewer = inverse->kind == INVERSE_GPUS;
 	double beyond = inverse->beyond;
@@ -302,7 +302,7 @@ static void take_answer(struct inverse *inverse, const struct planner_problem *p
 	planner_scenario(problem, &result->top[0], &inverse->scenario);
 	model_count(&inverse->scenario.model, &counts);
 	inverse->parameters = counts.total;
-	reopen(inverse);
+	ask_open_plans(inverse);
 }
 
 /* Go on to the next value, or to the answer if it is known. */
@@ -345,6 +345,6 @@ bool inverse_take(struct inverse *inverse, const struct planner_problem *problem
 	}
 	go_on(inverse);
 	if (inverse->done)
-		reopen(inverse);
+		ask_open_plans(inverse);
 	return true;
 }
