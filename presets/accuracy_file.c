@@ -37,6 +37,9 @@ static const char *const words[RUN_KINDS] = {
 static const struct field serving_fields[] = {
 	SERVING("dense", 0),
 	SERVING("experts", 1),
+	NUMBER("drafts.mtp", drafts.mtp),
+	NUMBER("drafts.model", drafts.model),
+	NUMBER("drafts.reuse", drafts.reuse),
 };
 
 static const struct field fields[] = {
@@ -113,6 +116,7 @@ static bool accuracy_read_serving(const struct document *document, struct accura
 						 i ? "experts" : "dense");
 		out->serving[i] = *s;
 	}
+	out->drafts = read.drafts;
 	return true;
 }
 

@@ -1,9 +1,11 @@
 /* cluster_file.c - see cluster_file.h. */
 #include "presets/cluster_file.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "presets/accuracy_file.h"
+#include "presets/data.h"
 #include "presets/fields.h"
 
 struct draft {
@@ -189,6 +191,8 @@ static const struct field fields[] = {
 	SERVING("grouped_stream_efficiency", grouped_stream_efficiency, 0),
 	SERVING("grouped_us", grouped_fixed_seconds, 1e-6),
 	SERVING("all_to_all_us", all_to_all_seconds, 1e-6),
+	{ "serving.assumed", FIELD_BOOL, C(accelerator.calibration.serving.assumed), 0,
+	  NULL },
 };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };
@@ -234,6 +238,75 @@ static void state_plateau(struct transports *transports)
 		simple->share = 1;
 }
 
+/* --- kernels of servers, where a file is silent --- */
+
+static bool read_kernels(struct draft *out)
+{
+	struct document document;
+	struct error error;
+	bool good;
+
+	for (const struct preset_file *f = presets_data; f->kind; f++) {
+		if (strcmp(f->kind, "accuracy") != 0 || strcmp(f->name, "kernels") != 0)
+			continue;
+		if (!document_parse(&document, f->name, (const char *)f->text,
+				    f->length, &error))
+			return false;
+		good = fields_read(&document, document.root, fields, FIELDS, out, NULL,
+				   &error);
+		document_free(&document);
+		return good;
+	}
+	return false;
+}
+
+/* Those of measured accelerators in the middle; NULL: out of memory. */
+static const struct draft *usual_kernels(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct draft usual;
+	static bool whole;
+	bool now;
+
+	pthread_mutex_lock(&lock);
+	now = whole = whole || read_kernels(&usual);
+	pthread_mutex_unlock(&lock);
+	return now ? &usual : NULL;
+}
+
+static bool is_kernel(const struct field *field)
+{
+	return strncmp(field->key, "serving.", 8) == 0 && field->type == FIELD_NUMBER;
+}
+
+/* An entry of a table without which it reads that of 16 bits. */
+static bool is_narrow(const struct field *field)
+{
+	const char *dot = strrchr(field->key, '.');
+
+	return dot != field->key + 7 && strcmp(dot, ".bf16") != 0;
+}
+
+/* What the file says nothing of: of a file without any, all of them. */
+static bool fill_kernels(struct draft *d)
+{
+	const struct draft *usual = usual_kernels();
+	bool silent = true;
+
+	for (int i = 0; i < FIELDS; i++)
+		if (is_kernel(&fields[i]) && !field_zero(&fields[i], d))
+			silent = false;
+	for (int i = 0; i < FIELDS && usual; i++) {
+		const struct field *f = &fields[i];
+
+		if (!is_kernel(f) || !field_zero(f, d) || (is_narrow(f) && !silent))
+			continue;
+		memcpy((char *)d + f->offset, (const char *)usual + f->offset, f->size);
+		d->cluster.accelerator.calibration.serving.assumed = true;
+	}
+	return usual != NULL;
+}
+
 bool cluster_read(const struct document *document, const struct node *map,
 		  struct cluster *out, struct cluster_note *note, struct error *error)
 {
@@ -255,6 +328,8 @@ bool cluster_read(const struct document *document, const struct node *map,
 	if (!fields_read(document, map, fields, FIELDS, &d, NULL, error) ||
 	    !complete(document, map, &d.cluster, error))
 		return false;
+	if (!fill_kernels(&d))
+		return error_set(error, document->file, 0, "out of memory");
 	state_plateau(&d.cluster.accelerator.transports);
 	if (d.cluster.accelerator.usable_bytes <= 0)
 		d.cluster.accelerator.usable_bytes = d.cluster.accelerator.memory_bytes;

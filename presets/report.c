@@ -61,6 +61,14 @@ void report_start(cJSON *root, const struct start *start,
 		cJSON_AddStringToObject(object, "stack", scenario->stack.name);
 	for (int i = 0; i < start->chosen; i++)
 		add_knob(object, scenario, start->choice[i]);
+	if (start_acceptance(scenario) > 0 &&
+	    !cJSON_HasObjectItem(object, "acceptance"))
+		cJSON_AddNumberToObject(object, "acceptance",
+					start_acceptance(scenario));
+	if (scenario->plan.mode == MODE_INFERENCE &&
+	    scenario->cluster.accelerator.calibration.serving.assumed)
+		cJSON_AddStringToObject(object, "kernels",
+					"as on measured accelerators");
 	if (start->others[0] != '\0')
 		cJSON_AddStringToObject(object, "others", start->others);
 }

@@ -1,8 +1,15 @@
 /* Every shipped cluster and stack is read, and its figures are possible ones. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/plan/scenario.h"
+#include "engine/serve/serve.h"
+#include "engine/start/start.h"
+#include "presets/cluster_file.h"
 #include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
 #include "tests/support/close.h"
 
 static void between(const char *name, const char *what, double value, double low,
@@ -50,6 +57,8 @@ static void check_cluster(const char *name)
 			between(name, "GEMM efficiency", k->gemm_efficiency[p], 0.2,
 				0.95);
 	assert_true(c.source[0] != '\0');
+	/* it says all of its kernels */
+	assert_false(k->serving.assumed);
 }
 
 /* No way of moving bytes is quicker than its line; copies stay inside a chip. */
@@ -156,12 +165,148 @@ static void every_stack_is_possible(void **state)
 	}
 }
 
+/* --- kernels that a file does not state --- */
+
+static void read_text(struct cluster *out, const char *text)
+{
+	struct document document;
+	struct error error;
+
+	if (!document_parse(&document, "mine.yaml", text, strlen(text), &error) ||
+	    !cluster_read(&document, document.root, out, NULL, &error))
+		fail_msg("%s", error.text);
+	document_free(&document);
+}
+
+static const char bare[] = "{gpus_per_node: 8, accelerator: {name: mine, "
+			   "peak_tflops: {bf16: 989, fp8: 1979}, memory_gb: 80, "
+			   "memory_gbs: 3350}, domain: {span: 8, gbs: 450}, "
+			   "network: {gbs: 50}%s}";
+
+static void read_bare(struct cluster *out, const char *more)
+{
+	char text[sizeof bare + 256];
+
+	snprintf(text, sizeof text, bare, more);
+	read_text(out, text);
+}
+
+/* Of three, of which 0 states nothing: the one in the middle, or the mean of two. */
+static double middle(double a, double b, double c)
+{
+	double least = fmin(fmin(a, b), c), most = fmax(fmax(a, b), c), sum = a + b + c;
+	int stated = (a > 0) + (b > 0) + (c > 0);
+
+	return stated == 3 ? sum - least - most : stated > 0 ? sum / stated : 0;
+}
+
+/* Each is that of the generations that servers were measured on. */
+static void silent_kernels_are_those_in_the_middle(void **state)
+{
+	static const char *const names[] = { "dgx-a100-80g", "dgx-h100", "dgx-b200" };
+	enum { RATES = offsetof(struct serving_calibration, assumed) / sizeof(double) };
+	const double *of[3], *is;
+	struct cluster c[3], mine;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct error error;
+
+		if (!library_cluster(&c[i], names[i], &error))
+			fail_msg("%s", error.text);
+		of[i] = (const double *)(const void *)&c[i]
+				.accelerator.calibration.serving;
+	}
+	read_bare(&mine, "");
+	assert_true(mine.accelerator.calibration.serving.assumed);
+	is = (const double *)(const void *)&mine.accelerator.calibration.serving;
+	for (int i = 0; i < RATES; i++)
+		if (fabs(is[i] - middle(of[0][i], of[1][i], of[2][i])) > 1e-9)
+			fail_msg("rate %d is %g, of the three %g %g %g", i, is[i],
+				 of[0][i], of[1][i], of[2][i]);
+}
+
+/* What it states stays, and narrow formats read as what it has of 16 bits. */
+static void stated_kernels_stay(void **state)
+{
+	const struct serving_calibration *k, *u;
+	struct cluster mine, none;
+
+	(void)state;
+	read_bare(&none, "");
+	read_bare(&mine, ", serving: {gemm_efficiency: {bf16: 0.5}, kernel_us: 3}");
+	k = &mine.accelerator.calibration.serving;
+	u = &none.accelerator.calibration.serving;
+	assert_close(k->gemm_efficiency[PRECISION_BF16], 0.5, 1e-12);
+	assert_true(k->gemm_efficiency[PRECISION_FP8] == 0);
+	assert_close(k->kernel_seconds, 3e-6, 1e-12);
+	assert_close(k->kv_efficiency, u->kv_efficiency, 0);
+	assert_close(k->stream_efficiency[PRECISION_BF16],
+		     u->stream_efficiency[PRECISION_BF16], 0);
+	assert_true(k->stream_efficiency[PRECISION_FP8] == 0 && k->assumed);
+}
+
+/* It is told beside the answer, ranges are those of a machine that nobody measured, and
+ * a copy of the file says so too. */
+static void what_is_assumed_of_kernels_is_told(void **state)
+{
+	static struct estimate own, measured;
+	const struct start none = { 0 };
+	struct serve_spread spread;
+	struct scenario s, as_read;
+	struct error error;
+	size_t size;
+	FILE *stream;
+	char text[256], *copy;
+
+	(void)state;
+	if (!scenario_blank(&s, "deepseek-v3", "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	case_set(&s, "mode", "inference");
+	case_set(&s, "gpus", "16");
+	case_set(&s, "tp", "16");
+	assert_int_equal(start_text(&none, &s, text, sizeof text), 0);
+	spread = serve_spread_of(&s, 32);
+	assert_true(spread.tpot < s.cluster.accuracy.serving[1].unfitted);
+	read_bare(&s.cluster, "");
+	s.cluster.gpus = 16;
+	start_text(&none, &s, text, sizeof text);
+	assert_string_equal(text, "kernels as on measured accelerators");
+	spread = serve_spread_of(&s, 32);
+	assert_close(spread.tpot, s.cluster.accuracy.serving[1].unfitted, 1e-12);
+	/* and of drafts that nobody measured */
+	case_set(&s, "speculative", "mtp");
+	start_text(&none, &s, text, sizeof text);
+	assert_string_equal(text,
+			    "acceptance 0.85, kernels as on measured accelerators");
+	case_set(&s, "acceptance", "0.5");
+	start_text(&none, &s, text, sizeof text);
+	assert_string_equal(text, "kernels as on measured accelerators");
+	stream = open_memstream(&copy, &size);
+	cluster_write(&s.cluster, stream);
+	fclose(stream);
+	as_read = s;
+	read_text(&as_read.cluster, copy);
+	free(copy);
+	assert_true(as_read.cluster.accelerator.calibration.serving.assumed);
+	as_read.cluster.gpus = 16;
+	serve_estimate(&s, &own);
+	serve_estimate(&as_read, &measured);
+	assert_close(own.serving.tpot_seconds, measured.serving.tpot_seconds, 1e-12);
+	/* training has nothing of it */
+	case_set(&s, "mode", "training");
+	assert_int_equal(start_text(&none, &s, text, sizeof text), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cluster_is_possible),
 		cmocka_unit_test(the_accelerators_of_the_field_are_there),
 		cmocka_unit_test(every_stack_is_possible),
+		cmocka_unit_test(silent_kernels_are_those_in_the_middle),
+		cmocka_unit_test(stated_kernels_stay),
+		cmocka_unit_test(what_is_assumed_of_kernels_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,31 +24,28 @@ VALUE(bytes, op_of(a)->bytes)
 
 /* --- rates --- */
 
-/* A share of a rate: a constant, where the chip has it. */
+/* A share of a rate: a constant, where the chip has it; else it is all of the rate. */
 static void add_share(const struct asked *a, struct explanation *out,
-		      const char *symbol, const char *key, double usual)
+		      const char *symbol, const char *key)
 {
 	if (explain_value(a, "%s", key) > 0) {
 		explain_say(out, "%s", symbol);
 		explain_from(a, out, symbol, "share that such kernels reach", "%s",
 			     key);
 	} else {
-		explain_say(out, "%g", usual);
+		explain_say(out, "%g", kernel_share(0));
 	}
 }
 
-/* The same of a precision, else of 16 bits. */
+/* The same of a precision. */
 static void share_of(const struct asked *a, struct explanation *out, const char *symbol,
-		     const char *table, enum precision precision, double usual)
+		     const char *name, const double *table, enum precision precision)
 {
-	const struct knob *knob = knob_find("precision");
 	char key[EXPLAIN_MAX_KEY];
 
-	snprintf(key, sizeof key, "cluster.%s.%s", table, knob->words[precision]);
-	if (!(explain_value(a, "%s", key) > 0))
-		snprintf(key, sizeof key, "cluster.%s.%s", table,
-			 knob->words[PRECISION_BF16]);
-	add_share(a, out, symbol, key, usual);
+	snprintf(key, sizeof key, "cluster.%s.%s", name,
+		 knob_find("precision")->words[kernel_stated(table, precision)]);
+	add_share(a, out, symbol, key);
 }
 
 static void compute_share(const struct asked *a, struct explanation *out)
@@ -57,21 +54,21 @@ static void compute_share(const struct asked *a, struct explanation *out)
 
 	switch (op->rates) {
 	case KERNEL_PROMPT:
-		add_share(a, out, "e", "cluster.serving_attention_efficiency", 0.6);
-		return;
 	case KERNEL_DECODE:
-		add_share(a, out, "e", "cluster.serving_attention_efficiency", 0.5);
+		add_share(a, out, "e", "cluster.serving_attention_efficiency");
 		return;
 	case KERNEL_LATENT:
-		add_share(a, out, "e", "cluster.serving_latent_efficiency", 0.5);
+		add_share(a, out, "e", "cluster.serving_latent_efficiency");
 		return;
 	default: break;
 	}
 	explain_say(out, "min(1, ");
-	share_of(a, out, "e", "serving_gemm_efficiency", op->used, 0.7);
+	share_of(a, out, "e", "serving_gemm_efficiency", rates_of(a)->gemm_efficiency,
+		 op->used);
 	if (op->rates == KERNEL_EXPERTS) {
 		explain_say(out, " * ");
-		share_of(a, out, "g", "serving_grouped_gemm_efficiency", op->stored, 1);
+		share_of(a, out, "g", "serving_grouped_gemm_efficiency",
+			 rates_of(a)->grouped_gemm_efficiency, op->stored);
 	}
 	explain_say(out, ")");
 }
@@ -101,25 +98,26 @@ static void memory_share(const struct asked *a, struct explanation *out)
 	switch (op->rates) {
 	case KERNEL_SMALL:
 	case KERNEL_ROUTING:
-		add_share(a, out, "e", "cluster.serving_elementwise_efficiency", 0.6);
+		add_share(a, out, "e", "cluster.serving_elementwise_efficiency");
 		return;
 	case KERNEL_DECODE:
 	case KERNEL_LATENT:
 		add_share(a, out, "e",
 			  narrow ? "cluster.serving_kv_efficiency_fp8"
-				 : "cluster.serving_kv_efficiency",
-			  0.7);
+				 : "cluster.serving_kv_efficiency");
 		return;
 	case KERNEL_PROMPT:
-		share_of(a, out, "e", "serving_stream_efficiency", PRECISION_BF16, 0.7);
+		share_of(a, out, "e", "serving_stream_efficiency",
+			 rates_of(a)->stream_efficiency, PRECISION_BF16);
 		return;
 	default: break;
 	}
 	explain_say(out, "min(1, ");
-	share_of(a, out, "e", "serving_stream_efficiency", op->stored, 0.7);
+	share_of(a, out, "e", "serving_stream_efficiency",
+		 rates_of(a)->stream_efficiency, op->stored);
 	if (op->rates == KERNEL_EXPERTS) {
 		explain_say(out, " * ");
-		add_share(a, out, "g", "cluster.serving_grouped_stream_efficiency", 1);
+		add_share(a, out, "g", "cluster.serving_grouped_stream_efficiency");
 	}
 	explain_say(out, ")");
 }
@@ -200,11 +198,9 @@ static bool joins_as(const struct asked *a, double exponent)
 
 static void second_terms(const struct asked *a, struct explanation *out)
 {
-	double exponent = rates_of(a)->roofline_exponent;
-
 	if (joins_as(a, 1)) {
 		explain_say(out, "fixed + c + m");
-	} else if (joins_as(a, exponent >= 1 ? exponent : 2)) {
+	} else if (joins_as(a, kernel_exponent(a->scenario))) {
 		explain_say(out,
 			    "fixed + max(c, m) * exp(ln(1 + exp(p * ln(min(c, m) / "
 			    "max(c, m)))) / p)");
@@ -217,7 +213,7 @@ static void second_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "m", "reading alone", "memory_seconds");
 	if (!formula_uses(out->formula, "p"))
 		return;
-	if (exponent >= 1)
+	if (rates_of(a)->roofline_exponent >= 1)
 		explain_from(a, out, "p", "how both join",
 			     "cluster.serving_roofline_exponent");
 	else

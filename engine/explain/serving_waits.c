@@ -194,11 +194,13 @@ FITTED_OF(unfitted)
 
 static void spread(const struct asked *a, struct explanation *out, const char *fitted)
 {
-	explain_say(out, "max(f, if(unmeasured > 0, u, 1))");
+	explain_say(out, "max(f, if(unmeasured + assumed > 0, u, 1))");
 	from(a, out, "f", "of such runs", fitted);
 	from(a, out, "u", "of accelerators that nothing is fitted to",
 	     "spread.fitted.unfitted");
 	from(a, out, "unmeasured", "whether this is one", "cluster.unmeasured");
+	from(a, out, "assumed", "or its rates are those of others",
+	     "cluster.serving_assumed");
 }
 
 FILL(tpot_terms, spread(a, out, "spread.fitted.tpot"))

@@ -58,12 +58,20 @@ struct range_growth {
 	double gpus, factor;
 };
 
+/* What is believed of drafted tokens where nobody says: the share of the first one that
+ * holds, of a model's own MTP layer and of a draft model; and of what an MTP layer
+ * drafts behind the token that it was trained for, each over the one before. */
+struct draft_prior {
+	double mtp, model, reuse;
+};
+
 struct accuracy {
 	struct fit_curve fit;
 	struct range_growth beyond;
 	struct spread time[RUN_KINDS], memory[RUN_KINDS];
 	struct serve_spread serving[2]; /* dense models, mixtures */
 	struct calibration_prior prior;
+	struct draft_prior drafts;
 };
 
 #endif

@@ -75,7 +75,8 @@ struct serving_plan {
 };
 
 /* Shares of the datasheet's rates that serving kernels reach, and fixed times inside a
- * captured graph. Arrays by enum precision; 0 = as bf16. */
+ * captured graph. Arrays by enum precision; 0 = as bf16, and where that has none, all
+ * of the datasheet's. A cluster that is read from a file has them all. */
 enum { SERVING_PRECISIONS = 10 };
 
 struct serving_calibration {
@@ -97,6 +98,8 @@ struct serving_calibration {
 	double grouped_stream_efficiency; /* of the GEMM's */
 	double grouped_fixed_seconds;     /* routing, sorting, combining of one layer */
 	double all_to_all_seconds;        /* start of a dispatch to experts */
+	/* some of them are those of other accelerators, as its file has none */
+	bool assumed;
 };
 
 /* What a server's memory share is a share of. */

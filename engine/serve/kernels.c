@@ -39,11 +39,19 @@ double kernel_peak(const struct scenario *s, enum precision precision)
 	return peak > 0 ? peak : 1;
 }
 
+double kernel_share(double stated)
+{
+	return stated > 0 ? stated : 1;
+}
+
+enum precision kernel_stated(const double *table, enum precision precision)
+{
+	return table[precision] > 0 ? precision : PRECISION_BF16;
+}
+
 static double share(const double *table, enum precision precision)
 {
-	double value = table[precision] > 0 ? table[precision] : table[PRECISION_BF16];
-
-	return value > 0 ? value : 0.7;
+	return kernel_share(table[kernel_stated(table, precision)]);
 }
 
 static double stream_rate(const struct scenario *s, double efficiency)
@@ -71,7 +79,7 @@ static void join(struct kernel *out, double exponent)
 		out->seconds += most * rounded(least / most, exponent);
 }
 
-static double exponent(const struct scenario *s)
+double kernel_exponent(const struct scenario *s)
 {
 	double p = rates(s)->roofline_exponent;
 
@@ -98,7 +106,7 @@ static void product(const struct scenario *s, enum precision precision, double f
 		bytes / stream_rate(s, fmin(1, share(c->stream_efficiency, precision) *
 						       stream_share));
 	out->fixed_seconds = c->kernel_seconds;
-	join(out, exponent(s));
+	join(out, kernel_exponent(s));
 }
 
 void kernel_gemm(const struct scenario *s, bool large, double rows, double columns,
@@ -110,16 +118,6 @@ void kernel_gemm(const struct scenario *s, bool large, double rows, double colum
 
 	product(s, precision, 2 * rows * columns * inner,
 		columns * inner * weight + 2 * rows * (columns + inner), 1, 1, out);
-}
-
-static double grouped_share(const struct serving_calibration *c,
-			    enum precision precision)
-{
-	const double *table = c->grouped_gemm_efficiency;
-
-	if (table[precision] > 0)
-		return table[precision];
-	return table[PRECISION_BF16] > 0 ? table[PRECISION_BF16] : 1;
 }
 
 double kernel_operand_bytes(const struct scenario *s)
@@ -144,9 +142,8 @@ void kernel_experts(const struct scenario *s, double rows, double columns, doubl
 	product(s, (enum precision)s->plan.precision, 2 * rows * columns * inner,
 		touched * columns * inner * serve_weight_bytes(s) +
 			rows * (2 * columns + kernel_operand_bytes(s) * inner),
-		grouped_share(c, (enum precision)s->plan.precision),
-		c->grouped_stream_efficiency > 0 ? c->grouped_stream_efficiency : 1,
-		out);
+		share(c->grouped_gemm_efficiency, (enum precision)s->plan.precision),
+		kernel_share(c->grouped_stream_efficiency), out);
 	out->rates = KERNEL_EXPERTS;
 }
 
@@ -165,9 +162,8 @@ void kernel_prompt_attention(const struct scenario *s, double flops, double byte
 				.used = products(s, attention_precision(s)),
 				.flops = flops,
 				.bytes = bytes };
-	out->compute_seconds =
-		flops / (kernel_peak(s, attention_precision(s)) *
-			 (c->attention_efficiency > 0 ? c->attention_efficiency : 0.6));
+	out->compute_seconds = flops / (kernel_peak(s, attention_precision(s)) *
+					kernel_share(c->attention_efficiency));
 	out->memory_seconds =
 		bytes / stream_rate(s, share(c->stream_efficiency, PRECISION_BF16));
 	out->fixed_seconds = c->attention_fixed_seconds;
@@ -187,20 +183,20 @@ void kernel_decode_attention(const struct scenario *s, bool latent, double flops
 				.flops = flops,
 				.bytes = bytes };
 	out->compute_seconds = flops / (kernel_peak(s, attention_precision(s)) *
-					(compute > 0 ? compute : 0.5));
-	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.7);
+					kernel_share(compute));
+	out->memory_seconds = bytes / stream_rate(s, kernel_share(efficiency));
 	out->fixed_seconds = c->decode_fixed_seconds;
-	join(out, exponent(s));
+	join(out, kernel_exponent(s));
 }
 
 void kernel_elementwise(const struct scenario *s, double kernels, double bytes,
 			struct kernel *out)
 {
 	const struct serving_calibration *c = rates(s);
-	double efficiency = c->elementwise_efficiency;
 
 	*out = (struct kernel){ .bytes = bytes };
-	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.6);
+	out->memory_seconds =
+		bytes / stream_rate(s, kernel_share(c->elementwise_efficiency));
 	out->fixed_seconds = kernels * c->small_kernel_seconds;
 	out->seconds = out->fixed_seconds + out->memory_seconds;
 }

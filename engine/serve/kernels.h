@@ -47,5 +47,12 @@ void kernel_routing(const struct scenario *scenario, double bytes, struct kernel
 /* Dense peak of that precision's products, with the fallback of hardware that lacks it.
  */
 double kernel_peak(const struct scenario *scenario, enum precision precision);
+/* Of a table of shares by precision, the entry that is read; and the share that stands
+ * for what is stated: where nothing is, all of the datasheet's. */
+enum precision kernel_stated(const double *table, enum precision precision);
+double kernel_share(double stated);
+/* How computing and reading join: (a^p + b^p)^(1/p). Where nobody says, as in training
+ * (price/roofline.h). */
+double kernel_exponent(const struct scenario *scenario);
 
 #endif

@@ -6,21 +6,14 @@
 #include "engine/serve/host.h"
 #include "engine/serve/serve.h"
 
-/* Where nobody says: of DeepSeek-V3's second tokens 85 to 90 % hold (arXiv 2412.19437,
- * section 5.4.3), of those of small models .53 to .9 (arXiv 2211.17192, table 3). */
-static const double usual_of_mtp = 0.85, usual_of_model = 0.7;
-/* An MTP layer was trained for one position. Of what it drafts behind that, each token
- * holds so much more rarely than the one before: seven of DeepSeek-V3's one layer yield
- * 3.2 tokens a pass (nebius/MTP-DeepSeek-V3-0324, model card, original MTP). */
-static const double each_reuse = 0.855;
-
 double server_acceptance(const struct scenario *s)
 {
 	const struct serving_plan *v = &s->plan.serving;
+	const struct draft_prior *usual = &s->cluster.accuracy.drafts;
 
 	if (v->acceptance > 0)
 		return v->acceptance;
-	return v->speculative == SPECULATIVE_MTP ? usual_of_mtp : usual_of_model;
+	return v->speculative == SPECULATIVE_MTP ? usual->mtp : usual->model;
 }
 
 double server_reuse(const struct scenario *s, int64_t i)
@@ -29,7 +22,7 @@ double server_reuse(const struct scenario *s, int64_t i)
 
 	if (s->plan.serving.speculative != SPECULATIVE_MTP || i <= trained)
 		return 1;
-	return pow(each_reuse, (double)(i - trained));
+	return pow(s->cluster.accuracy.drafts.reuse, (double)(i - trained));
 }
 
 /* Leviathan et al. 2023 (arXiv 2211.17192), section 3.1: a pass gives its own token and

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/serve/serve.h"
 #include "engine/start/parts.h"
 
 void start_give(struct start *start, const struct knob *knob)
@@ -135,6 +136,35 @@ static bool is_worth_telling(const struct scenario *s, const struct knob *knob)
 			      knob->group != GROUP_PARALLELISM);
 }
 
+double start_acceptance(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	if (s->plan.mode != MODE_INFERENCE || v->speculative == SPECULATIVE_OFF ||
+	    v->acceptance > 0)
+		return 0;
+	return server_acceptance(s);
+}
+
+/* What a server's numbers stand on and nobody said, on its machine and of its drafts.
+ */
+static size_t add_believed(const struct start *start, const struct scenario *s,
+			   size_t used, char *out, size_t size)
+{
+	bool told = has(start->choice, start->chosen, knob_find("acceptance"));
+
+	if (s->plan.mode != MODE_INFERENCE)
+		return used;
+	if (start_acceptance(s) > 0 && !told && used < size)
+		used += (size_t)snprintf(out + used, size - used, "%sacceptance %g",
+					 used ? ", " : "", start_acceptance(s));
+	if (s->cluster.accelerator.calibration.serving.assumed && used < size)
+		used += (size_t)snprintf(out + used, size - used,
+					 "%skernels as on measured accelerators",
+					 used ? ", " : "");
+	return used;
+}
+
 size_t start_text(const struct start *start, const struct scenario *s, char *out,
 		  size_t size)
 {
@@ -156,6 +186,7 @@ size_t start_text(const struct start *start, const struct scenario *s, char *out
 		used += (size_t)snprintf(out + used, size - used, "%s%s %s",
 					 used ? ", " : "", knob->key, text);
 	}
+	used = add_believed(start, s, used, out, size);
 	return used < size ? used : size - 1;
 }
 

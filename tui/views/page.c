@@ -432,7 +432,8 @@ static void draw_approximate(struct page *p)
 									 : 1;
 }
 
-/* What a reader of this file assumed and nobody has turned since. */
+/* What a reader of this file assumed and nobody has turned since, and what a server's
+ * numbers stand on that nobody said. */
 static void draw_assumed(struct page *p)
 {
 	const struct explorer *explorer = p->explorer;
@@ -441,9 +442,10 @@ static void draw_assumed(struct page *p)
 	char text[256] = "~ assumed: ";
 	size_t used = strlen(text);
 
-	if (!explorer->kept || page_left(p) < 1)
+	if (page_left(p) < 1)
 		return;
-	import_start(explorer->kept, &start);
+	if (explorer->kept)
+		import_start(explorer->kept, &start);
 	for (int i = start.chosen - 1; i >= 0; i--)
 		if (!knob_same(&explorer->scenario, &explorer->origin, start.choice[i]))
 			start_forget(&start, start.choice[i]);
