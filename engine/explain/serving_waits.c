@@ -192,15 +192,20 @@ FITTED_OF(loaded)
 FITTED_OF(pools)
 FITTED_OF(unfitted)
 
+static double unfitted(const struct asked *a)
+{
+	const struct calibration *c = &a->scenario->cluster.accelerator.calibration;
+
+	return c->unmeasured || c->serving.assumed;
+}
+
 static void spread(const struct asked *a, struct explanation *out, const char *fitted)
 {
-	explain_say(out, "max(f, if(unmeasured + assumed > 0, u, 1))");
+	explain_say(out, "max(f, if(unmeasured > 0, u, 1))");
 	from(a, out, "f", "of such runs", fitted);
 	from(a, out, "u", "of accelerators that nothing is fitted to",
 	     "spread.fitted.unfitted");
-	from(a, out, "unmeasured", "whether this is one", "cluster.unmeasured");
-	from(a, out, "assumed", "or its rates are those of others",
-	     "cluster.serving_assumed");
+	from(a, out, "unmeasured", "whether this is one", "spread.unfitted");
 }
 
 FILL(tpot_terms, spread(a, out, "spread.fitted.tpot"))
@@ -284,5 +289,9 @@ const struct explain_node explain_serving_waits[] = {
 		    EXPLAIN_FITTED, within),
 	NODE_SPREAD("spread.fitted.unfitted", "Where nothing is fitted", FORM_REAL,
 		    unfitted_fitted, NULL, EXPLAIN_FITTED, within),
+	NODE_SPREAD("spread.unfitted", "Whether nothing is fitted", FORM_COUNT,
+		    unfitted, NULL, EXPLAIN_COUNTED,
+		    "An accelerator that nobody measured, or whose file says nothing "
+		    "of its kernels."),
 	{ .row.key = NULL },
 };

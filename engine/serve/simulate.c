@@ -26,13 +26,12 @@ static enum queue_scheduler scheduler_of(const struct work *w)
 	return work_mixes(w) ? SERVE_MIXED : SERVE_PROMPTS_FIRST;
 }
 
-/* Tokens of requests that the cache of a copy holds. */
+/* Tokens of requests that the cache of a copy holds, beside what all of them share. */
 static double room_tokens(const struct server *server)
 {
 	const struct scenario *s = server->context.scenario;
-	double tokens = server_admitted_tokens(s);
-	double one = server_request_bytes(&server->context,
-					  tokens - server_cached_tokens(s));
+	double tokens = server_admitted_tokens(s) - server_cached_tokens(s);
+	double one = server_request_bytes(&server->context, tokens);
 
 	return one > 0 ? server->kv_room_bytes * tokens / one : INFINITY;
 }

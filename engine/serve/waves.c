@@ -47,7 +47,8 @@ static double ahead_in_wave(const struct work *w, const struct server *server, d
  * that wait has run: a wave decodes from one pass on, whatever its prompts took, and
  * ends as far apart as lengths are, and as requests are received more slowly than
  * prompts run. Who comes meets who ended in the same pass, or since the one before it
- * was received. How many of c they are together, in the mean of a wave.
+ * was received. How many of c they are together, in the mean of a wave. Where no burst
+ * began them, requests end at any time, however alike they are.
  */
 static double clump(const struct work *w, double c, double step, double alone, int wave)
 {
@@ -56,6 +57,8 @@ static double clump(const struct work *w, double c, double step, double alone, i
 	double apart = c * fmax(0, each - alone);
 	double window = fmin(decoding, wave_window(w, apart, decoding, wave));
 
+	if (!w->begins)
+		return 1 + (c - 1) * near / (near + decoding);
 	return wave == 0 ? c : 1 + (c - 1) * near / (near + window);
 }
 
