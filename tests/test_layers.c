@@ -181,6 +181,22 @@ static void test_norms_op_by_op(void **state)
 	}
 }
 
+/* A norm over the heads of queries and keys keeps what enters it, beside what attention
+ * reads of what leaves it. */
+static void test_norms_of_heads_keep_their_input(void **state)
+{
+	double heads = (HEADS + KEYS) / (double)TP;
+
+	(void)state;
+	small_layer();
+	scenario.model.kind[0].attention.qk_norm = true;
+	small_draw();
+	assert_close(small_named("query and key norm")->kept_bytes,
+		     tokens * heads * QUERY_DIM * W, 1e-12);
+	assert_close(small_named("qkv projection")->kept_bytes,
+		     tokens * (heads * QUERY_DIM + KEYS / TP * VALUE_DIM) * W, 1e-12);
+}
+
 /* So many parts of what SP gathered wait for the backward: one is what the norm keeps,
  * and without a pipeline more than one are all. */
 static void check_gathered(double parts, int64_t stages, double kept)
@@ -781,6 +797,7 @@ int main(void)
 		cmocka_unit_test(test_dropout_holds_masks),
 		cmocka_unit_test(test_queries_without_a_latent_enter),
 		cmocka_unit_test(test_norms_op_by_op),
+		cmocka_unit_test(test_norms_of_heads_keep_their_input),
 		cmocka_unit_test(test_ranks_of_tp_exchange_rows),
 		cmocka_unit_test(test_narrow_rows_are_gathered),
 		cmocka_unit_test(test_frozen_rows_are_gathered),

@@ -66,17 +66,35 @@ static void batch_terms(const struct asked *a, struct explanation *out, bool bac
 	explain_from(a, out, "o", "share that the stack hides", "stack.ep_overlap");
 }
 
-/* What a ring or another micro-batch hides. */
+/* Of the GEMM behind it. */
+static void add_behind(const struct asked *a, struct explanation *out,
+		       const char *symbol, const char *meaning, const char *key)
+{
+	const struct graph *graph = explain_graph(a);
+	struct asked other = *a;
+
+	for (int i = a->op + 1; i < graph->count; i++) {
+		if (graph->item[i].kind != OPERATOR_GEMM &&
+		    graph->item[i].kind != OPERATOR_GROUPED_GEMM)
+			continue;
+		other.op = i;
+		explain_operator_term(&other, out, symbol, meaning, key);
+		return;
+	}
+}
+
+/* What a product, a ring or another micro-batch hides. */
 static void overlap_terms(const struct asked *a, struct explanation *out, bool backward)
 {
 	enum dimension dimension = explain_op(a)->dimension;
 
-	if (dimension == DIM_TP) {
-		explain_say(out, "0");
-		return;
-	}
 	own(a, out, "t", "of its calls", backward ? "call_backward" : "call_forward");
 	explain_say(out, "max(0, t");
+	if (dimension == DIM_TP) {
+		explain_say(out, " - D");
+		add_behind(a, out, "D", "input gradient of the GEMM behind it",
+			   "input_grad_seconds");
+	}
 	if (dimension == DIM_CP)
 		ring_terms(a, out, backward);
 	if (dimension == DIM_EP)
@@ -106,27 +124,6 @@ static void exposed_forward_terms(const struct asked *a, struct explanation *out
 			     "stack.tp_overlap");
 }
 
-/* The weight gradient of the GEMM behind it hides a part. */
-static void add_beside(const struct asked *a, struct explanation *out)
-{
-	const struct graph *graph = explain_graph(a);
-	struct asked other = *a;
-
-	for (int i = a->op + 1; i < graph->count; i++) {
-		if (graph->item[i].kind != OPERATOR_GEMM &&
-		    graph->item[i].kind != OPERATOR_GROUPED_GEMM)
-			continue;
-		other.op = i;
-		explain_say(out, " - g * W");
-		explain_from(a, out, "g", "share of it that hides traffic",
-			     "stack.tp_grad_overlap");
-		explain_operator_term(&other, out, "W",
-				      "weight gradient of the GEMM behind it",
-				      "weight_grad_seconds");
-		return;
-	}
-}
-
 static void exposed_backward_terms(const struct asked *a, struct explanation *out)
 {
 	const struct graph_operator *op = explain_op(a);
@@ -145,8 +142,13 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 		if (hides_share(a))
 			explain_from(a, out, "o", "share that overlap hides",
 				     "stack.tp_overlap");
-		if (op->beside_weight_grad)
-			add_beside(a, out);
+		if (op->beside_weight_grad) {
+			explain_say(out, " - g * W");
+			add_behind(a, out, "W", "weight gradient of the GEMM behind it",
+				   "weight_grad_seconds");
+			explain_from(a, out, "g", "share of it that hides traffic",
+				     "stack.tp_grad_overlap");
+		}
 		explain_say(out, ")");
 	}
 	if (op->again <= 0)

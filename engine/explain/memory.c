@@ -40,7 +40,7 @@ static void weights(const struct asked *a, struct explanation *out)
 
 static void fill_gradients(const struct asked *a, struct explanation *out)
 {
-	bool whole = states_gather_once(&a->scenario->plan);
+	bool whole = states_stay_whole(a->scenario);
 
 	explain_say(out, "g * ");
 	explain_from(a, out, "g", "bytes of a gradient", "states.gradient_bytes");

@@ -78,7 +78,7 @@ void explain_shard_backward(const struct asked *a, struct explanation *out)
 		return;
 	}
 	once_terms(a, out);
-	if (again || plan->overlap_grad_reduce)
+	if (!step_scatters_behind(a->scenario) && (again || plan->overlap_grad_reduce))
 		shown_terms(a, out, moved, "c", "(b + w - sum + r)");
 	else
 		explain_say(out, "%s", moved);

@@ -209,19 +209,21 @@ static void again_terms(const struct asked *a, struct explanation *out)
 		explain_say(out, "0");
 }
 
-#define HOLDING_OF(name, field)                     \
-	static double name(const struct asked *a)   \
-	{                                           \
-		struct holding h;                   \
-                                                    \
-		holding_begin(explain_step(a), &h); \
-		holding_enter(&h, sum_of(a));       \
-		return h.field;                     \
+#define HOLDING_OF(name, field)                         \
+	static double name(const struct asked *a)       \
+	{                                               \
+		struct holding h;                       \
+                                                        \
+		holding_begin(explain_step(a), &h);     \
+		holding_enter(&h, a->stage, sum_of(a)); \
+		return h.field;                         \
 	}
 
 HOLDING_OF(again, again)
 HOLDING_OF(gathered, gathered)
 HOLDING_OF(gathered_trained, gathered_trained)
+HOLDING_OF(receives, receives)
+HOLDING_OF(sends, sends)
 
 static bool gathers_experts(const struct asked *a)
 {
@@ -238,7 +240,7 @@ static void gathered_terms(const struct asked *a, struct explanation *out)
 
 	if (plan->zero != 3) {
 		explain_say(out, "0");
-	} else if (plan->fsdp_reshard) {
+	} else if (plan->fsdp_reshard && !states_stay_whole(a->scenario)) {
 		explain_say(out, "(1 + f) * W");
 		explain_from(a, out, "f", "layers gathered ahead", "fsdp_prefetch");
 		own(a, out, "W", "weights of the largest layer",
@@ -342,6 +344,10 @@ const struct explain_node explain_stage[] = {
 	     counted, NULL, EXPLAIN_SIMULATED, simulated),
 	NODE("embeddings", "Embeddings on a stage", FORM_COUNT, embeddings, NULL,
 	     EXPLAIN_COUNTED, "By the split."),
+	NODE("chunks_that_receive", "Chunks that receive", FORM_COUNT, receives, NULL,
+	     EXPLAIN_COUNTED, "All of a stage but the model's first."),
+	NODE("chunks_that_send", "Chunks that send", FORM_COUNT, sends, NULL,
+	     EXPLAIN_COUNTED, "All of a stage but the model's last."),
 	NODE("heads", "Heads on a stage", FORM_COUNT, heads, NULL, EXPLAIN_COUNTED,
 	     "By the split."),
 	NODE("mtp_layers", "MTP layers on a stage", FORM_COUNT, mtp_layers, NULL,

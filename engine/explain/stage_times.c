@@ -82,7 +82,7 @@ static void late_terms(const struct asked *a, struct explanation *out)
 static void enter(const struct asked *a, struct holding *h)
 {
 	holding_begin(explain_step(a), h);
-	holding_enter(h, sum_of(a));
+	holding_enter(h, a->stage, sum_of(a));
 }
 
 static double all_trained(const struct asked *a)

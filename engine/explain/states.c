@@ -52,11 +52,11 @@ static void weight_bytes_terms(const struct asked *a, struct explanation *out)
 VALUE(wide_weights, states_wide_weights(&a->scenario->model))
 VALUE(sent_gradient, step_gradient_bytes(a->scenario))
 VALUE(reduced_gradient, step_sent_bytes(a->scenario))
-VALUE(gradient, states_gather_once(plan(a)) ? 4 : step_gradient_bytes(a->scenario))
+VALUE(gradient, states_stay_whole(a->scenario) ? 4 : step_gradient_bytes(a->scenario))
 
 static void gradient_terms(const struct asked *a, struct explanation *out)
 {
-	if (states_gather_once(plan(a))) {
+	if (states_stay_whole(a->scenario)) {
 		explain_say(out, "4");
 		return;
 	}
@@ -153,12 +153,7 @@ static void captured_terms(const struct asked *a, struct explanation *out)
 
 VALUE(width, explain_step(a)->context.width)
 
-static double layer_input(const struct asked *a)
-{
-	const struct graph_context *c = &explain_step(a)->context;
-
-	return c->norm_tokens * (double)a->scenario->model.hidden * c->width;
-}
+VALUE(layer_input, step_message_bytes(explain_step(a)))
 
 VALUE(operand_width, explain_step(a)->context.operand_width)
 VALUE(narrow_alone, explain_step(a)->context.quantise_alone_bytes)

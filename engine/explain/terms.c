@@ -9,7 +9,7 @@ static double value_of(const struct asked *a, const struct term *term)
 	struct holding h;
 
 	holding_begin(step, &h);
-	holding_enter(&h, &step->sum[a->stage]);
+	holding_enter(&h, a->stage, &step->sum[a->stage]);
 	h.activations = a->estimate->stage[a->stage].activations_bytes;
 	h.buffers = a->estimate->stage[a->stage].buffers_bytes;
 	return term->value(&h);

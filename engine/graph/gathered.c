@@ -15,6 +15,25 @@ static bool adapters_keep(const struct graph_context *c)
 	return c->frozen && c->adapter_rank > 0 && c->scenario->stack.splits_adapters;
 }
 
+/* PyTorch's layers save what they read, gathered as it is. A layer that runs again
+ * under asynchronous TP gathers part by part into a buffer that its ranks share,
+ * outside of the allocator. */
+static bool products_keep(const struct graph_context *c)
+{
+	const struct plan *plan = &c->scenario->plan;
+
+	return c->scenario->stack.keeps_gathered &&
+	       !(plan->async_tp && plan->recompute == RECOMPUTE_FULL);
+}
+
+/* torchtitan's policy saves what is reduced and scattered, not what is gathered. */
+static bool gathers_anew(const struct scenario *scenario)
+{
+	return scenario->stack.keeps_gathered &&
+	       scenario->plan.recompute == RECOMPUTE_SELECTIVE &&
+	       (scenario->plan.recompute_modules & 1u << MODULE_PER_OP);
+}
+
 /* Parts of an input that SP gathered which wait for the backward. A pipeline's stages
  * wait for one another's shapes, so that a host is not far ahead of its accelerator; on
  * its own it is a pass ahead, and what its communication stream has not let go of
@@ -24,7 +43,7 @@ static double gathered_parts(const struct graph_context *c)
 	double ranks = (double)c->mesh->tp_group.ranks;
 	double parts = c->scenario->stack.saved_gather_shards;
 
-	if (adapters_keep(c))
+	if (adapters_keep(c) || products_keep(c))
 		return ranks;
 	return parts > 1 && c->scenario->plan.pp == 1 ? ranks : lesser(parts, ranks);
 }
@@ -82,11 +101,14 @@ static void enter_parts(const struct graph_context *c, struct graph *graph,
 	 * have no gradient that would need it. */
 	op = gather_input(c, graph, name, hiddens, calls, 0);
 	/* the norm's output is one part of what it gathered */
-	if (op && shards > 1)
+	if (op && shards > 1 && !gathers_anew(c->scenario))
 		op->kept_bytes = (shards - 1) * op->payload_bytes / (double)tp->ranks;
+	if (op && gathers_anew(c->scenario))
+		op->modules = 1u << MODULE_PER_OP;
 	copy_gathered(c, graph, hiddens,
 		      op && op->narrow ? c->gathered_width : c->width, c->width);
-	if (!c->frozen || (c->adapter_rank > 0 && !adapters_keep(c))) {
+	if (!c->scenario->stack.keeps_gathered &&
+	    (!c->frozen || (c->adapter_rank > 0 && !adapters_keep(c)))) {
 		op = gather_input(c, graph, "input again", hiddens, 0, calls);
 		if (op)
 			op->overlaps = true;

@@ -79,16 +79,23 @@ struct stack {
 	double saved_gather_shards; /* of an input that SP gathered, at most so many
 				       ranks' parts wait for the backward
 				       in a pipeline; without one all */
-	double sync_copy_bytes;     /* per parameter with DP: 16-bit gradients beside
-				       the fp32 sum, below ZeRO-3 */
-	double piped_logit_bytes;   /* of every micro-batch until the step ends, with PP
-				     */
-	double old_logit_bytes;     /* of the micro-batch before, per logit */
+	/* A product keeps the input that SP gathered for it, which then is not gathered
+	 * again for its weight's gradient. */
+	bool keeps_gathered;
+	double sync_copy_bytes;   /* per parameter with DP: 16-bit gradients beside
+				     the fp32 sum, below ZeRO-3 */
+	double piped_logit_bytes; /* of every micro-batch until the step ends, with PP
+				   */
+	double old_logit_bytes;   /* of the micro-batch before, per logit */
 	double compiled_logit_bytes; /* at most, per logit, where the loss is compiled
 					and TP does not shard the vocabulary; 0 = it
 					is not */
-	bool reports_first;          /* prints the memory of the first stage alone */
-	double dropout; /* its default, for measured runs that state none */
+	/* PyTorch's stages of a pipeline: a buffer for each micro-batch's message, both
+	 * ways, and outputs kept until their backward; weights that stay gathered
+	 * behind a backward, and gradients that are reduced behind the last one. */
+	bool torch_stages;
+	bool reports_first; /* prints the memory of the first stage alone */
+	double dropout;     /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
 	bool sends_fp8_rows; /* tokens go to their experts in fp8 where it trains in it
 			      */

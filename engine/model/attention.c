@@ -78,9 +78,13 @@ static void draw_projections(const struct model *model, const struct attention *
 
 	if (model->position == POSITION_RELATIVE)
 		shape->weights += h * h / share->tp;
-	if (a->qk_norm)
-		shape_norm(out, "query and key norm", share->rows, positioned, 2)
-			->weights = (a->borrowed_kv ? 1 : 2) * m->query_dim;
+	if (a->qk_norm) {
+		/* what enters waits beside what attention reads */
+		shape = shape_norm(out, "query and key norm", share->rows, positioned,
+				   2);
+		shape->weights = (a->borrowed_kv ? 1 : 2) * m->query_dim;
+		shape->kept = positioned;
+	}
 	if (model->position == POSITION_ROPE)
 		shape_rotary(out, share->rows, positioned)->unfused = true;
 }

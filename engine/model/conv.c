@@ -10,6 +10,7 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	out->in = 3 * out->inner;
 	out->conv = out->inner;
 	out->filter = (double)model->ssm.conv;
+	out->kept_conv = out->conv;
 	out->flops = 2 * out->inner; /* the gates */
 	out->traffic = 4 * out->inner;
 }

@@ -12,6 +12,8 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	out->in = 4 * out->inner;
 	out->state_element = 2;
 	out->norm_weights = out->inner;
+	out->kept_conv = out->conv;
+	out->kept_norm = out->inner;
 	ssm_chunks(model, out);
 }
 

@@ -10,6 +10,8 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	out->filter = (double)model->ssm.conv;
 	out->scan_weights = 2 * out->heads;
 	out->norm_weights = (double)model->ssm.head_dim;
+	out->kept_conv = out->conv;
+	out->kept_norm = out->inner;
 	ssm_chunks(model, out);
 }
 

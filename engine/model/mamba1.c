@@ -12,6 +12,9 @@ static void fill_form(const struct model *model, double tp, struct ssm_form *out
 	out->scan_weights = out->inner * (out->state + 1);
 	out->flops = 9 * out->inner * out->state;
 	out->traffic = 8 * out->inner;
+	/* state-spaces/mamba, selective_scan_interface.py, MambaInnerFn: checkpoint_lvl
+	 * is 1; csrc/selective_scan keeps two fp32 a state for each 2048 tokens */
+	out->kept_bytes = 8 * out->inner * out->state / 2048;
 }
 
 const struct mixer mixer_mamba1 = {

@@ -10,6 +10,11 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	out->filter = (double)model->ssm.conv + 1;
 	out->scan_weights = 3 * out->heads;
 	out->norm_weights = out->inner;
+	/* state-spaces/mamba, ssd_combined.py, MambaSplitConv1dScanCombinedFn saves its
+	 * input and what the scan made; NVIDIA/Megatron-LM, mamba_mixer.py,
+	 * _ssm_training has the norm outside of it, which keeps its input and hands on
+	 * another */
+	out->kept_norm = 2 * out->inner;
 	ssm_chunks(model, out);
 }
 

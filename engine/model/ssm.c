@@ -58,7 +58,7 @@ void ssm_measure(const struct model *model, const struct layer_kind *kind, doubl
 		.traffic = f->traffic,
 		.traffic_bytes = f->traffic_bytes,
 		.kept = f->inner,
-		.kept_bytes = f->inner * f->state * 4 / chunk_of(model),
+		.kept_bytes = f->kept_bytes,
 		.conv_state = behind,
 	};
 }
@@ -79,7 +79,7 @@ void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	shape->forward = 2;
 	shape->backward = 3;
 	shape->weights = f->conv * f->filter;
-	shape->kept = f->conv;
+	shape->kept = f->kept_conv;
 	if (f->step_rank > 0) {
 		shape_linear(out, "step and state projection", rows,
 			     f->step_rank + 2 * f->state, f->inner);
@@ -93,7 +93,7 @@ void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	if (f->norm_weights > 0) {
 		shape = shape_norm(out, "gated norm", rows, f->inner, 3);
 		shape->weights = f->norm_weights;
-		shape->kept = f->inner;
+		shape->kept = f->kept_norm;
 	}
 	shape_linear(out, "output projection", rows, h, f->inner);
 	shape_add(out, SHAPE_LEAVE, "mixer output", rows, h);

@@ -16,6 +16,10 @@ struct ssm_form {
 	double state_element; /* bytes of one that a request keeps */
 	double flops;         /* of the scan, a row */
 	double traffic, traffic_bytes; /* of the scan, a row: elements, and fp32 */
+	/* What waits for the backward, a row: elements of the convolution and of the
+	 * norm, and bytes of the scan beside its result. Kernels make the states of
+	 * their chunks again, and Mamba's what the convolution made. */
+	double kept_conv, kept_norm, kept_bytes;
 };
 
 /* Widths that all of them have: inner, heads, groups, state. */

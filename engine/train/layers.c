@@ -28,15 +28,29 @@ static inline bool runs_again(const struct graph_context *c,
 	       (op->modules & plan->recompute_modules) != 0;
 }
 
-/* Attention time hides a ring's transfers; for other overlaps all computation does,
- * up to the share that the stack reaches. */
+/* The GEMM that follows a collective; NULL where none does. */
+static const struct graph_operator *gemm_behind(const struct graph *graph,
+						const struct graph_operator *op)
+{
+	for (const struct graph_operator *next = op + 1;
+	     next < graph->item + graph->count; next++)
+		if (next->kind == OPERATOR_GEMM || next->kind == OPERATOR_GROUPED_GEMM)
+			return next;
+	return NULL;
+}
+
+/* Attention time hides a ring's transfers, the gradient of a product's input what TP
+ * gathers once more for that of its weights (Korthikanti 2022, section 4.2.2: the
+ * weights' gradient waits for both); for other overlaps all computation does, up to the
+ * share that the stack reaches. */
 static double hiding_time(const struct graph_context *c, const struct graph *graph,
 			  const struct graph_operator *op, bool forward)
 {
+	const struct graph_operator *gemm = gemm_behind(graph, op);
 	double seconds = 0;
 
 	if (op->dimension == DIM_TP)
-		return INFINITY;
+		return gemm ? gemm->input_grad_seconds : 0;
 	for (int i = 0; i < graph->count; i++) {
 		const struct graph_operator *other = &graph->item[i];
 		bool counts = op->dimension == DIM_CP
@@ -60,24 +74,15 @@ static double hidden_share(const struct graph_context *c,
 						       : 0;
 }
 
-/* Weight-gradient time of the GEMM that follows a collective in the forward. */
-static double weight_grad_behind(const struct graph *graph,
-				 const struct graph_operator *op)
-{
-	for (const struct graph_operator *next = op + 1;
-	     next < graph->item + graph->count; next++)
-		if (next->kind == OPERATOR_GEMM || next->kind == OPERATOR_GROUPED_GEMM)
-			return next->weight_grad_seconds;
-	return 0;
-}
-
 static void expose_call(const struct graph_context *c, const struct graph *graph,
 			struct graph_operator *op)
 {
+	const struct graph_operator *gemm = gemm_behind(graph, op);
 	double keep = 1 - hidden_share(c, op);
-	double beside = op->beside_weight_grad ? c->scenario->stack.tp_grad_overlap *
-							 weight_grad_behind(graph, op)
-					       : 0;
+	double beside =
+		op->beside_weight_grad && gemm
+			? c->scenario->stack.tp_grad_overlap * gemm->weight_grad_seconds
+			: 0;
 
 	op->exposed_forward = op->forward_seconds * keep;
 	op->exposed_backward = larger(0, op->input_grad_seconds * keep - beside);

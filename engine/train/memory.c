@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/base/plain.h"
+#include "engine/schedule/schedule.h"
 #include "engine/train/terms.h"
 
 static void hold_states(const struct plan *plan, const struct stage_sum *sum,
@@ -78,8 +79,9 @@ static void hold_gathered(struct holding *h, const struct stage_sum *sum)
 	bool experts = h->shards.expert > 1 || !step_experts_apart(&h->step->mesh);
 	double layer = experts ? sum->largest_layer : sum->largest_dense;
 
-	h->gathered = plan->fsdp_reshard ? (1 + (double)plan->fsdp_prefetch) * layer
-					 : sum->dense + (experts ? sum->expert : 0);
+	h->gathered = plan->fsdp_reshard && !states_stay_whole(h->step->scenario)
+			      ? (1 + (double)plan->fsdp_prefetch) * layer
+			      : sum->dense + (experts ? sum->expert : 0);
 	h->gathered_trained =
 		experts ? sum->largest_trainable : sum->largest_dense_trainable;
 }
@@ -105,9 +107,23 @@ void holding_begin(const struct step *step, struct holding *out)
 	out->graphs = step_graph_bytes(s);
 }
 
-void holding_enter(struct holding *h, const struct stage_sum *sum)
+/* The first virtual stage receives nothing, and the last sends nothing on. */
+static void pass_on(struct holding *h, int stage)
+{
+	const struct step *step = h->step;
+	int schedule = h->plan->schedule, last = step->stages * step->chunks - 1;
+
+	h->receives =
+		step->chunks - (schedule_stage(schedule, step->stages, 0) == stage);
+	h->sends =
+		step->chunks - (schedule_stage(schedule, step->stages, last) == stage);
+	h->in_flight = step->result.in_flight[stage];
+}
+
+void holding_enter(struct holding *h, int stage, const struct stage_sum *sum)
 {
 	h->sum = sum;
+	pass_on(h, stage);
 	h->again = step_again(h->step->scenario, sum) ? sum->again_bytes : 0;
 	h->gathered = h->gathered_trained = 0;
 	if (h->plan->zero == 3)
@@ -142,7 +158,7 @@ static void hold_activations(const struct holding *h, int stage,
 static void hold_stage(struct holding *h, int stage, const struct stage_sum *sum,
 		       struct stage_memory *out)
 {
-	holding_enter(h, sum);
+	holding_enter(h, stage, sum);
 	out->layers = sum->layers;
 	out->kv_bytes = 0;
 	hold_states(h->plan, sum, &h->each, out);

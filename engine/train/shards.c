@@ -122,6 +122,17 @@ static double gathered_share(const struct step *step)
 	return mesh_copies(step->scenario) / (double)step->micro_batches;
 }
 
+static void expose_shards(struct chunk_time *t)
+{
+	t->exposed_forward += t->shard_forward;
+	t->exposed_backward += t->shard_backward;
+}
+
+bool step_scatters_behind(const struct scenario *scenario)
+{
+	return scenario->stack.torch_stages && states_gather_once(&scenario->plan);
+}
+
 /* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
  * for every micro-batch. ZeRO-2 scatters gradients for every micro-batch too. */
 void step_shard_traffic(const struct step *step, double times, struct chunk_time *t,
@@ -132,6 +143,8 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 	double once = gathered_share(step);
 	double runs = times * once * (double)step->micro_batches / (double)step->stages;
 	bool again = plan->zero == 3 && plan->fsdp_reshard;
+	bool beside = !step_scatters_behind(step->scenario) &&
+		      (again || plan->overlap_grad_reduce);
 	struct shard_cost cost;
 
 	if (plan->zero < 2)
@@ -143,10 +156,9 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 		step->scenario, cost.gather_seconds, t->forward,
 		bare_seconds(t, cost.gather_seconds, cost.gather_seconds));
 	double backward =
-		again || plan->overlap_grad_reduce
-			? exposed_gather(step->scenario, moved, hidden_backward,
-					 bare_seconds(t, moved, cost.scatter_seconds))
-			: moved;
+		beside ? exposed_gather(step->scenario, moved, hidden_backward,
+					bare_seconds(t, moved, cost.scatter_seconds))
+		       : moved;
 	/* a stage without layers gathers nothing */
 	double gather = again && cost.gather_seconds > 0
 				? backward * cost.gather_seconds / moved
@@ -157,8 +169,7 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 	t->scatter_seconds = cost.scatter_seconds;
 	t->shard_forward = once * forward;
 	t->shard_backward = gather + once * scatter;
-	t->exposed_forward += t->shard_forward;
-	t->exposed_backward += t->shard_backward;
+	expose_shards(t);
 	if (out)
 		list_shards(&cost, runs * (again ? 2 : 1), runs,
 			    (double[]){ runs * (forward + gather), runs * scatter },

@@ -29,13 +29,18 @@ static void split_weights(const struct step *step, double *weights)
 				       : 0;
 }
 
+double step_message_bytes(const struct step *step)
+{
+	return step->context.norm_tokens * (double)step->scenario->model.hidden *
+	       step->context.width;
+}
+
 /* One transfer between neighbouring stages. */
 static void send_cost(struct step *step)
 {
 	const struct scenario *s = step->scenario;
 
-	step->send_bytes = step->context.norm_tokens * (double)s->model.hidden *
-			   step->context.width;
+	step->send_bytes = step_message_bytes(step);
 	clear_bytes(&step->join, sizeof step->join);
 	step->join_seconds = 0;
 	if (!s->plan.sp && s->stack.scatters_sends && step->stages > 1) {

@@ -194,6 +194,14 @@ bool states_gather_once(const struct plan *plan)
 	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;
 }
 
+bool states_stay_whole(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return states_gather_once(plan) ||
+	       (plan->zero == 3 && plan->pp > 1 && scenario->stack.torch_stages);
+}
+
 bool states_gradients_follow(const struct scenario *scenario)
 {
 	return scenario->stack.offloads_gradients && scenario->plan.zero >= 2;
@@ -227,7 +235,7 @@ static void share_out(const struct scenario *scenario,
 	if (states_gradients_follow(scenario))
 		out->gradient *= 1 - plan->optimizer_offload;
 	/* whole, and summed in fp32 */
-	if (states_gather_once(plan))
+	if (states_stay_whole(scenario))
 		out->gradient = 4;
 }
 

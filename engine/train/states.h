@@ -53,6 +53,9 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 /* FSDP under a pipeline that keeps its weights gathered: it gathers before the first
  * micro-batch, sums whole gradients, and scatters them behind the last one. */
 bool states_gather_once(const struct plan *plan);
+/* The same of what is held alone: PyTorch's stages leave weights whole behind a
+ * backward and sum whole gradients, whatever is freed behind a forward. */
+bool states_stay_whole(const struct scenario *scenario);
 /* Shared gradients are summed where the optimizer's states are, so that of those on the
  * host none stay on the accelerator. */
 bool states_gradients_follow(const struct scenario *scenario);

@@ -279,6 +279,10 @@ struct group step_shard_group(const struct group *group, int64_t sharded);
 void step_pieces(const struct fabric *fabric, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,
 		 struct collective *out);
+/* A layer's input: what a stage sends to the next, where it is not cut up. */
+double step_message_bytes(const struct step *step);
+/* Whether gradients are scattered behind the last micro-batch, beside nothing. */
+bool step_scatters_behind(const struct scenario *scenario);
 /* Bytes per logit at the loss's peak; whether the loss is compiled with the model; and
  * the bytes that captured CUDA graphs hold. */
 double step_logit_width(const struct scenario *scenario);

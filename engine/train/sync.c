@@ -321,7 +321,7 @@ static double sync_stage(struct sync *s)
 	double seconds;
 
 	clear_bytes(s->part, SYNC_SLOTS * sizeof *s->part);
-	holding_enter(s->holding, sum);
+	holding_enter(s->holding, s->stage, sum);
 	s->family = 0;
 	seconds = reduce_family(s, &step->mesh.dense_group, sum->dense_trainable,
 				shards->dense);

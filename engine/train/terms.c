@@ -13,38 +13,49 @@
 
 /* Buffers. Logits count where the loss is computed; a layer that runs again uses their
  * memory once they are gone. */
-#define BUFFER_TERMS(TERM, OF)                                                       \
-	TERM(logits_bytes, "logits", "Logits",                                       \
-	     "Of one micro-batch, where the loss is computed; a layer that runs "    \
-	     "again uses their memory once they are gone.",                          \
-	     either(head > 0, max(0, T * V * l / either(split > 0, TP, 1) - R), 0),  \
-	     OF(head, h->sum->has_head, ".heads", "on the stage"),                   \
-	     OF(T, h->step->context.tokens, "micro_batch_tokens", "tokens of it"),   \
-	     OF(V, h->vocab, "padded_vocab", "vocabulary after padding"),            \
-	     OF(l, h->logit_width, "logit_width", "bytes per logit at the peak"),    \
-	     OF(split, h->plan->vocab_parallel, "vocab_parallel", "1 is over TP"),   \
-	     OF(TP, (double)h->step->mesh.tp, "tp", "ranks that share them out"),    \
-	     OF(R, h->again, ".again_bytes", "of a layer that runs again there"))    \
-	TERM(gathered_bytes, "gathered", "Gathered weights",                         \
-	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for " \
-	     "the unit, where experts are sharded too.",                             \
-	     either(ZeRO == 3, W * b + G * (g + either(r > g, r, 0)), 0),            \
-	     OF(ZeRO, (double)h->plan->zero, "zero", "stage"),                       \
-	     OF(W, h->gathered, ".gathered_weights", "weights that are whole"),      \
-	     OF(b, h->weight_bytes, "states.weight_bytes", "bytes each"),            \
-	     OF(G, h->gathered_trained, ".gathered_gradients", "of one unit"),       \
-	     OF(g, h->gradient_bytes, "states.sent_gradient_bytes", "bytes each"),   \
-	     OF(r, h->sent_bytes, "states.reduced_gradient_bytes",                   \
-		"of the copy that is reduced, where it is wider"))                   \
-	TERM(gradient_copies_bytes, "copies", "Gradients beside the sum",            \
-	     "A weight gradient is in 16 bits at first.", W + D * c,                 \
-	     OF(W, h->sum->gemm_bytes, ".gemm_bytes", "the largest that joins it"),  \
-	     OF(D, h->sum->dense_trainable, ".trained_dense", "dense, that train"),  \
-	     OF(c, h->each.sync_copy, "states.sync_copy_bytes", "bytes of a copy"))  \
-	TERM(narrow_copies_bytes, "narrow", "Weights in fp8 or fp4",                 \
-	     "Made once a step, and kept beside what they were made of.", W *b,      \
-	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),      \
-	     OF(b, h->step->context.weight_copy_bytes, "weight_copy_bytes",          \
+#define BUFFER_TERMS(TERM, OF)                                                        \
+	TERM(logits_bytes, "logits", "Logits",                                        \
+	     "Of one micro-batch, where the loss is computed; a layer that runs "     \
+	     "again uses their memory once they are gone.",                           \
+	     either(head > 0, max(0, T * V * l / either(split > 0, TP, 1) - R), 0),   \
+	     OF(head, h->sum->has_head, ".heads", "on the stage"),                    \
+	     OF(T, h->step->context.tokens, "micro_batch_tokens", "tokens of it"),    \
+	     OF(V, h->vocab, "padded_vocab", "vocabulary after padding"),             \
+	     OF(l, h->logit_width, "logit_width", "bytes per logit at the peak"),     \
+	     OF(split, h->plan->vocab_parallel, "vocab_parallel", "1 is over TP"),    \
+	     OF(TP, (double)h->step->mesh.tp, "tp", "ranks that share them out"),     \
+	     OF(R, h->again, ".again_bytes", "of a layer that runs again there"))     \
+	TERM(gathered_bytes, "gathered", "Gathered weights",                          \
+	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for "  \
+	     "the unit, where experts are sharded too.",                              \
+	     either(ZeRO == 3, W * b + G * (g + either(r > g, r, 0)), 0),             \
+	     OF(ZeRO, (double)h->plan->zero, "zero", "stage"),                        \
+	     OF(W, h->gathered, ".gathered_weights", "weights that are whole"),       \
+	     OF(b, h->weight_bytes, "states.weight_bytes", "bytes each"),             \
+	     OF(G, h->gathered_trained, ".gathered_gradients", "of one unit"),        \
+	     OF(g, h->gradient_bytes, "states.sent_gradient_bytes", "bytes each"),    \
+	     OF(r, h->sent_bytes, "states.reduced_gradient_bytes",                    \
+		"of the copy that is reduced, where it is wider"))                    \
+	TERM(gradient_copies_bytes, "copies", "Gradients beside the sum",             \
+	     "A weight gradient is in 16 bits at first.", W + D * c,                  \
+	     OF(W, h->sum->gemm_bytes, ".gemm_bytes", "the largest that joins it"),   \
+	     OF(D, h->sum->dense_trainable, ".trained_dense", "dense, that train"),   \
+	     OF(c, h->each.sync_copy, "states.sync_copy_bytes", "bytes of a copy"))   \
+	TERM(messages_bytes, "messages", "Messages between stages",                   \
+	     "PyTorch's stages have a buffer for each micro-batch and keep what "     \
+	     "they sent; what a micro-batch in flight received is an activation.",    \
+	     either(torch *(P - 1) > 0, s * (max(0, m - n) * i + (m + n) * o), 0),    \
+	     OF(torch, h->stack->torch_stages, "stack.torch_stages", "1 is so"),      \
+	     OF(P, (double)h->plan->pp, "pp", "stages"),                              \
+	     OF(s, step_message_bytes(h->step), "layer_input_bytes", "of one"),       \
+	     OF(m, (double)h->step->micro_batches, "micro_batches", "micro-batches"), \
+	     OF(n, h->in_flight, ".in_flight", "of them in flight"),                  \
+	     OF(i, h->receives, ".chunks_that_receive", "chunks with one before"),    \
+	     OF(o, h->sends, ".chunks_that_send", "chunks with one behind"))          \
+	TERM(narrow_copies_bytes, "narrow", "Weights in fp8 or fp4",                  \
+	     "Made once a step, and kept beside what they were made of.", W *b,       \
+	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),       \
+	     OF(b, h->step->context.weight_copy_bytes, "weight_copy_bytes",           \
 		"bytes of each"))
 
 /* What libraries take, and what the allocator loses between tensors. */

@@ -20,13 +20,16 @@ struct holding {
 	const struct stage_sum *sum;
 	double again;                      /* bytes of a layer that runs again */
 	double gathered, gathered_trained; /* weights that ZeRO 3 has gathered */
-	double activations, buffers;       /* bytes */
+	/* Chunks of the stage that receive a micro-batch of the one before, and send it
+	 * to the one behind; micro-batches in flight. */
+	double receives, sends, in_flight;
+	double activations, buffers; /* bytes */
 	double shared, local; /* trained weights: whose update is made here, and all */
 };
 
 /* Of all stages; then of one with these layers. */
 void holding_begin(const struct step *step, struct holding *out);
-void holding_enter(struct holding *holding, const struct stage_sum *sum);
+void holding_enter(struct holding *holding, int stage, const struct stage_sum *sum);
 
 /* A symbol of a row's formula and the key of the number that it stands for, which with
  * a dot in front is one of the same stage. */
