@@ -109,7 +109,7 @@ static void test_the_bar_chooses_the_second_view(void **state)
 	stage_close(&wide);
 	open_wide(120, 36);
 	stage_key(&wide, '|');
-	stage_shows(&wide, "need 160 columns; here are 120");
+	stage_shows(&wide, "need 160 columns; this screen has 120");
 	stage_close(&wide);
 }
 

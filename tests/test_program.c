@@ -157,12 +157,12 @@ static void test_rows_and_items_are_clicked(void **state)
 	click_text(vt, "Esc back");
 	/* an item of the timeline */
 	click_text(vt, "Timeline");
-	vt_expect(vt, "does not wait");
+	vt_expect(vt, "waits for nothing");
 	vt_expect_asleep(vt);
-	assert_true(vt_find(vt, "does not wait", &row));
+	assert_true(vt_find(vt, "waits for nothing", &row));
 	assert_true(vt_find(vt, "\u25cf", &row));
 	vt_click(vt, row, 60);
-	vt_expect_gone(vt, "does not wait");
+	vt_expect_gone(vt, "waits for nothing");
 	/* a row of the search */
 	click_text(vt, "Search");
 	vt_expect(vt, "proved best");

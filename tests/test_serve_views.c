@@ -39,7 +39,7 @@ static void test_a_key_switches_the_mode(void **state)
 	stage_shows(&s, "G goals up to");
 	/* the stack stays, and it is said */
 	stage_shows(&s, "megatron-core");
-	stage_shows(&s, "this stack trains");
+	stage_shows(&s, "this is a training stack");
 	stage_lacks(&s, "micro-batch");
 	stage_lacks(&s, "bubble");
 	stage_lacks(&s, "new^");

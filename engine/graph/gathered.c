@@ -26,12 +26,16 @@ static bool products_keep(const struct graph_context *c)
 	       !(plan->async_tp && plan->recompute == RECOMPUTE_FULL);
 }
 
-/* torchtitan's policy saves what is reduced and scattered, not what is gathered. */
+/* torchtitan's policy saves what is reduced and scattered, not what is gathered. A
+ * named policy stands in place of it. */
 static bool gathers_anew(const struct scenario *scenario)
 {
+	const struct plan *plan = &scenario->plan;
+
 	return scenario->stack.keeps_gathered &&
-	       scenario->plan.recompute == RECOMPUTE_SELECTIVE &&
-	       (scenario->plan.recompute_modules & 1u << MODULE_PER_OP);
+	       plan->recompute == RECOMPUTE_SELECTIVE &&
+	       plan->remat_policy == REMAT_MODULES &&
+	       (plan->recompute_modules & 1u << MODULE_PER_OP);
 }
 
 /* Parts of an input that SP gathered which wait for the backward. A pipeline's stages

@@ -235,8 +235,8 @@ WHERE(is_disaggregated_moe, is_disaggregated(s) && has_experts(s))
 
 const struct knob knob_table[] = {
 	{ "tp", "tensor_parallel", "TP  tensor", "",
-	  "GPUs that split every matrix of a layer between them. It communicates most, "
-	  "so keep it on the fastest links.",
+	  "GPUs that split every matrix of a layer: heavy traffic, so keep it on the "
+	  "fastest links.",
 	  GROUP_PARALLELISM, COUNT(plan.tp, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .both = true },
 	{ "sp", "sequence_parallel", "SP  sequence", "",
@@ -244,8 +244,8 @@ const struct knob knob_table[] = {
 	  "group: less memory for the same traffic.",
 	  GROUP_PARALLELISM, SWITCH(plan.sp), .applies = has_tp },
 	{ "pp", "pipeline_parallel", "PP  pipeline", "",
-	  "Stages that each hold some of the layers. Little traffic, but stages sit "
-	  "idle while the pipeline fills and drains.",
+	  "Stages that each hold some layers: little traffic, but they idle while the "
+	  "pipeline fills and drains.",
 	  GROUP_PARALLELISM, COUNT(plan.pp, 1, MAX_STAGES), .step = STEP_DEGREE,
 	  .both = true },
 	{ "vpp", "virtual_pipeline", "VPP virtual", "",

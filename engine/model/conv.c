@@ -3,7 +3,7 @@
  * Lfm2ShortConv). It keeps the last tokens of its input and no other state. */
 #include "engine/model/ssm.h"
 
-static void form(const struct model *model, double tp, struct ssm_form *out)
+static void fill_form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
 	out->state = 0;
@@ -20,7 +20,7 @@ const struct mixer mixer_conv = {
 	.nearest = &mixer_mamba2,
 	.scans = true,
 	.channels = ssm_inner,
-	.form = form,
+	.form = fill_form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,
 	.parameters = "3 * h * i + c * i + i * h",

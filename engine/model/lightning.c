@@ -5,7 +5,7 @@
  * 16 bits (vLLM, mamba_utils.py, linear_attention_state_dtype). */
 #include "engine/model/ssm.h"
 
-static void form(const struct model *model, double tp, struct ssm_form *out)
+static void fill_form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
 	out->conv = 3 * out->inner; /* what the activation runs over */
@@ -22,7 +22,7 @@ const struct mixer mixer_lightning = {
 	.nearest = &mixer_linear,
 	.scans = true,
 	.channels = ssm_heads,
-	.form = form,
+	.form = fill_form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,
 	.parameters = "4 * h * i + i + i * h",

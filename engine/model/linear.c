@@ -2,7 +2,7 @@
  * of the inner width, decay and step for each head (arXiv 2412.06464). */
 #include "engine/model/ssm.h"
 
-static void form(const struct model *model, double tp, struct ssm_form *out)
+static void fill_form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
 	out->conv = out->inner + 2 * out->groups * out->state;
@@ -20,7 +20,7 @@ const struct mixer mixer_linear = {
 	.letter = 'G',
 	.scans = true,
 	.channels = ssm_heads,
-	.form = form,
+	.form = fill_form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,
 	.parameters = "h * (2 * g * s + 2 * i + 2 * H) + c * (2 * g * s + i) + 2 * H + "

@@ -2,7 +2,7 @@
  * decay, skip and step for each head, a gated norm. */
 #include "engine/model/ssm.h"
 
-static void form(const struct model *model, double tp, struct ssm_form *out)
+static void fill_form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
 	out->conv = out->inner + 2 * out->groups * out->state;
@@ -23,7 +23,7 @@ const struct mixer mixer_mamba2 = {
 	.letter = 'M',
 	.scans = true,
 	.channels = ssm_heads,
-	.form = form,
+	.form = fill_form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,
 	.parameters = "h * (2 * i + 2 * g * s + H) + (i + 2 * g * s) * (c + 1) + "

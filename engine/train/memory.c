@@ -163,8 +163,8 @@ static void hold_stage(struct holding *h, int stage, const struct stage_sum *sum
 	out->kv_bytes = 0;
 	hold_states(h->plan, sum, &h->each, out);
 	hold_activations(h, stage, out);
-	out->buffers_bytes = holding_buffers(h);
 	h->activations = out->activations_bytes;
+	out->buffers_bytes = holding_buffers(h);
 	h->buffers = out->buffers_bytes;
 	out->framework_bytes = holding_framework(h);
 	out->allocated_bytes = out->weights_bytes + out->gradients_bytes +

@@ -44,14 +44,17 @@
 	TERM(messages_bytes, "messages", "Messages between stages",                   \
 	     "PyTorch's stages have a buffer for each micro-batch and keep what "     \
 	     "they sent; what a micro-batch in flight received is an activation.",    \
-	     either(torch *(P - 1) > 0, s * (max(0, m - n) * i + (m + n) * o), 0),    \
+	     either(torch *(P - 1) > 0,                                               \
+		    s * (m * i + (m + n) * o) - min(s * n * i, A - R), 0),            \
 	     OF(torch, h->stack->torch_stages, "stack.torch_stages", "1 is so"),      \
 	     OF(P, (double)h->plan->pp, "pp", "stages"),                              \
 	     OF(s, step_message_bytes(h->step), "layer_input_bytes", "of one"),       \
 	     OF(m, (double)h->step->micro_batches, "micro_batches", "micro-batches"), \
 	     OF(n, h->in_flight, ".in_flight", "of them in flight"),                  \
 	     OF(i, h->receives, ".chunks_that_receive", "chunks with one before"),    \
-	     OF(o, h->sends, ".chunks_that_send", "chunks with one behind"))          \
+	     OF(o, h->sends, ".chunks_that_send", "chunks with one behind"),          \
+	     OF(A, h->activations, ".activations_bytes", "activations"),              \
+	     OF(R, h->again, ".again_bytes", "of a layer that runs again there"))     \
 	TERM(narrow_copies_bytes, "narrow", "Weights in fp8 or fp4",                  \
 	     "Made once a step, and kept beside what they were made of.", W *b,       \
 	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),       \

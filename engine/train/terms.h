@@ -37,7 +37,7 @@ struct term_link {
 	const char *symbol, *key, *meaning;
 };
 
-enum { MAX_LINKS = 8 };
+enum { MAX_LINKS = 9 };
 
 struct term {
 	const char *key;    /* of its page, behind "stages.3." */

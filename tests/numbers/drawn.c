@@ -82,7 +82,7 @@ static void add_terms_of(struct figures *out, const struct term *list,
 		char key[MAX_FIGURE_KEY];
 
 		for (int i = 0; i < e.stages; i++) {
-			holding_enter(holding, &step->sum[i]);
+			holding_enter(holding, i, &step->sum[i]);
 			holding->activations = e.stage[i].activations_bytes;
 			holding->buffers = e.stage[i].buffers_bytes;
 			sum += (i + 1) * list[t].value(holding);

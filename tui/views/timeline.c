@@ -101,7 +101,7 @@ static void wait_text(const struct timeline *t, int32_t item, char *out, size_t 
 	int wait = timeline_item(t, item).wait;
 
 	if (at < 0)
-		snprintf(out, size, "does not wait");
+		snprintf(out, size, "waits for nothing");
 	else if (wait == WAIT_STAGE)
 		snprintf(out, size, "waits for its stage, at %s %d until then",
 			 kind_text(&after), after.micro_batch);
