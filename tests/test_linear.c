@@ -80,7 +80,7 @@ static const struct sample {
 	/* a word alone: what it means, and nothing is turned by a phrase */
 	{ "what bubble\n", "a pipeline stage has nothing to do", "takes a number" },
 	{ "What is a bubble?\n", "a pipeline stage has nothing to do", "no knob" },
-	{ "what does mfu mean\n", "Here MFU is 42.9 %; why mfu tells", NULL },
+	{ "what does mfu mean\n", "Here MFU is 42.5 %; why mfu tells", NULL },
 	{ "what tp\n", "TP tensor (tp), here 8.\nInto how many parts", NULL },
 	{ "explain bubble\n", "idle / phase = 7.2 %", "no knob" },
 	{ "why tp\n", "TP tensor (tp), here 8.", "301 GB" },
@@ -97,7 +97,7 @@ static const struct sample {
 	  "no knob" },
 	{ "micro-batches 8\n", "global batch 32, was 256.", NULL },
 	{ "micro-batches none\n", "micro-batches 64 per pipeline", "was" },
-	{ "price 4\n", "Fits, 71.5 GiB. Cost $119 k, up 33.8 %.", NULL },
+	{ "price 4\n", "Fits, 71.5 GiB. Cost $120 k, up 33.8 %.", NULL },
 	{ "pp 8\n", "Fits, 66.0 GiB, down 7.7 %.\n", "Cost" },
 	{ "tp 3\nmicro-batches\n", "This plan can't run.", "micro-batches 0" },
 	{ "gbs 32\nmicro-batches\n", "micro-batches 8 per pipeline", NULL },
