@@ -13,10 +13,10 @@ void print_search(const struct planner_problem *problem,
 void search_print_questions(const struct planner_problem *problem,
 			    const struct search_extra *extra);
 
-/* That less known plans are faster than the best that the search took, with the best of
- * them; nothing where they are not, or were not looked for. */
 /* By how much the best of any trust is faster, 0 where it is as good as the same. */
 double open_gain(const struct planner_result *opened, const struct planner_found *best);
+/* That less known plans are faster than the best that the search took, with the best of
+ * them; nothing where they are not, or were not looked for. */
 void print_open(const struct planner_problem *open, const struct planner_result *opened,
 		const struct planner_found *best);
 
