@@ -87,16 +87,41 @@ const struct own_option explore_options[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-/* Nothing that says what is to be opened. */
+/* The option of this command that a word is, with its value or before it; NULL: it says
+ * what is to be opened. */
+static const struct own_option *own_option_of(const char *word)
+{
+	size_t length = strcspn(word, "=");
+
+	if (strncmp(word, "--", 2) != 0)
+		return NULL;
+	for (const struct own_option *own = explore_options; own->name; own++) {
+		size_t i = 0;
+
+		while (own->name[i] != '\0' && i + 2 < length &&
+		       (own->name[i] == word[i + 2] ||
+			(own->name[i] == '-' && word[i + 2] == '_')))
+			i++;
+		if (own->name[i] == '\0' && i + 2 == length)
+			return own;
+	}
+	return NULL;
+}
+
+/* Nothing that says what is to be opened: how the screen looks decides nothing. */
 static bool goes_on(int argc, char **argv, const struct explore_asked *asked)
 {
-	size_t option = strlen("--session");
-
 	if (asked->fresh)
 		return false;
-	return argc == 1 || (argc <= 3 && asked->session > 0 &&
-			     strncmp(argv[1], "--session", option) == 0 &&
-			     (argv[1][option] == '=') == (argc == 2));
+	for (int i = 1; i < argc; i++) {
+		const struct own_option *own = own_option_of(argv[i]);
+
+		if (!own)
+			return false;
+		if (own->value && !strchr(argv[i], '='))
+			i++;
+	}
+	return true;
 }
 
 /* A terminal that can only go on to the next line. */
@@ -151,8 +176,7 @@ static int explore(struct explorer *explorer, const struct explore_asked *asked,
 	return explore_show(explorer, asked);
 }
 
-/* Without arguments, or with --session alone, the last session goes on; with any, they
- * are what is opened. */
+/* Where nothing says what is to be opened, the last session goes on. */
 int command_explore(int argc, char **argv)
 {
 	struct explore_asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
