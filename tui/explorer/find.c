@@ -386,8 +386,6 @@ static const char *const preset_told[PRESET_OPENED_COUNT] = {
 static void tell(const struct explorer *explorer, const struct found *found,
 		 struct told *out)
 {
-	const struct preset *list;
-
 	switch (found->kind) {
 	case FOUND_COMMAND: tell_command(explorer, found, out); break;
 	case FOUND_MICRO_BATCHES:
@@ -398,8 +396,7 @@ static void tell(const struct explorer *explorer, const struct found *found,
 			 (long long)explorer->estimate.micro_batches);
 		break;
 	case FOUND_PRESET:
-		preset_list((enum preset_kind)(found->index >> 16), &list);
-		out->label = list[found->index & 0xffff].name;
+		out->label = picker_preset_name(found->index);
 		out->what = preset_told[found->index >> 16];
 		break;
 	case FOUND_VIEW:

@@ -213,7 +213,7 @@ int linear_run(struct linear *linear)
 		linear_word("show")->run(linear, "");
 	if (linear->explorer->offers)
 		linear_say(linear,
-			   "First time here? The word learn opens the lessons.\n");
+			   "First time here? Type learn to open the lessons.\n");
 	for (;;) {
 		linear->line.column = linear->line.blanks = 0;
 		if (linear->prompts)

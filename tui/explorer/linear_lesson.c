@@ -23,7 +23,7 @@ void linear_lesson_say(struct linear *linear, bool last)
 	int count;
 
 	if (!block) {
-		linear_put(linear, "out of memory; show says it again\n");
+		linear_put(linear, "out of memory; show repeats it\n");
 		return;
 	}
 	course_title(explorer, title, sizeof title);
@@ -103,12 +103,13 @@ static const struct word {
 	const char *word, *key, *help;
 	void (*run)(struct linear *linear, const char *rest);
 } words[] = {
-	{ "next", "n", "go on; so does an empty line", do_next },
+	{ "next", "n", "go on (an empty line does the same)", do_next },
 	{ "hint", "H", "a hint", do_hint },
-	{ "words", "W", "what the words of this text mean", do_words },
-	{ "x", NULL, "show me: the turn is made for you", do_show_me },
-	{ "back", "b", "to the text of this step, or to the step before", do_back },
-	{ "leave", "q", "out of the lesson; it is kept where it is", do_leave },
+	{ "words", "W", "what the terms in this text mean", do_words },
+	{ "x", NULL, "show me: make the change for me", do_show_me },
+	{ "back", "b", "back to the text of this step, or to the previous step",
+	  do_back },
+	{ "leave", "q", "leave the lesson; your place is kept", do_leave },
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 

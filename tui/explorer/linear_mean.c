@@ -138,8 +138,8 @@ void linear_tell(struct linear *linear, const char *text, bool deeply)
 
 	asked_for(text, asked, sizeof asked);
 	if (asked[0] == '\0')
-		linear_say(linear, "what of? what bubble, what tp and why mfu are "
-				   "examples; numbers lists the numbers\n");
+		linear_say(linear, "what about? For example: what bubble, what "
+				   "tp, why mfu; numbers lists the numbers\n");
 	else if (!find_asked(linear, asked, deeply, &found)) {
 		if (explain(&explorer->scenario, &explorer->estimate, asked, &x))
 			linear_say_explanation(linear, asked);
@@ -232,6 +232,20 @@ static const struct view *view_of(const char *line)
 	return NULL;
 }
 
+/* Half of the name of a machine or model opens nothing, but says how. */
+static void say_preset(struct linear *linear, const char *text)
+{
+	struct found found[MAX_FOUND];
+	int count = strlen(text) > 2 ? find_all(linear->explorer, text, found) : 0;
+
+	for (int i = 0; i < count; i++)
+		if (found[i].kind == FOUND_PRESET) {
+			linear_say(linear, "; open %s opens that",
+				   picker_preset_name(found[i].index));
+			return;
+		}
+}
+
 void linear_wonder(struct linear *linear, const char *line)
 {
 	const char *near[NEAR];
@@ -240,8 +254,8 @@ void linear_wonder(struct linear *linear, const char *line)
 
 	if (view_of(line)) {
 		linear_say(linear,
-			   "%s is a picture of the full screen; here numbers, why "
-			   "NUMBER and search tell what it shows\n",
+			   "%s is a picture in the full-screen explorer; here "
+			   "numbers, why NUMBER and search tell what it shows\n",
 			   view_of(line)->title);
 		return;
 	}
@@ -250,8 +264,10 @@ void linear_wonder(struct linear *linear, const char *line)
 	snprintf(first, sizeof first, "%.*s", (int)strcspn(line, " ="), line);
 	if (count == 0 && strlen(first) > 2)
 		count = near_names(linear, first, near);
-	linear_say(linear, "'%s' is no knob, number or word", line);
+	linear_say(linear, "'%s' is not a knob, number or term", line);
 	for (int i = 0; i < count; i++)
-		linear_say(linear, "%s%s", i == 0 ? "; near it: " : ", ", near[i]);
+		linear_say(linear, "%s%s", i == 0 ? "; similar: " : ", ", near[i]);
+	if (count == 0)
+		say_preset(linear, line);
 	linear_say(linear, "; help lists the words\n");
 }

@@ -105,7 +105,7 @@ static void do_advice(struct linear *linear, const char *rest)
 		linear_say(linear, "  %s\n", text);
 	}
 	if (explorer->advice.count + explorer->estimate.problems.count == 0)
-		linear_say(linear, "nothing to advise\n");
+		linear_say(linear, "no advice\n");
 }
 
 static void do_why(struct linear *linear, const char *rest)
@@ -285,27 +285,28 @@ static void do_write(struct linear *linear, const char *rest)
 static void do_help(struct linear *linear, const char *rest);
 
 static const struct linear_word words[] = {
-	{ "show", "1", "what is open, and what comes of it", do_show },
-	{ "knobs", NULL, "all that can be turned, with values", do_knobs },
+	{ "show", "1", "what is open, and the main results", do_show },
+	{ "knobs", NULL, "all knobs that can be changed, with their values", do_knobs },
 	{ "numbers", NULL,
-	  "all numbers; memory, time, throughput, communication and run alone",
+	  "all numbers; numbers memory, time, throughput, communication or run "
+	  "for a part",
 	  linear_numbers },
-	{ "what", "i", "what WORD: what a knob, number or word means", do_what },
-	{ "why", NULL, "why NUMBER: formula, terms and source; so does explain",
+	{ "what", "i", "what WORD: what a knob, number or term means", do_what },
+	{ "why", NULL, "why NUMBER: its formula, terms and source (also explain)",
 	  do_why },
-	{ "set", NULL, "set KNOB VALUE: as KNOB VALUE alone", do_set },
+	{ "set", NULL, "set KNOB VALUE: the same as KNOB VALUE", do_set },
 	{ "advice", NULL, "what would be faster, or what is wrong", do_advice },
 	{ "search", "s", "the best plans", do_search },
-	{ "take", NULL, "take N: the plan of that row", do_take },
-	{ "undo", "u", "the change before", do_undo },
-	{ "redo", "U", "once more", do_redo },
-	{ "pin", "p", "changes are told against this plan; again: no longer", do_pin },
+	{ "take", NULL, "take N: use plan N of the search", do_take },
+	{ "undo", "u", "undo the last change", do_undo },
+	{ "redo", "U", "redo what was undone", do_redo },
+	{ "pin", "p", "compare every change with this plan; again: stop that", do_pin },
 	{ "open", "o", "open NAME: a model, cluster, stack, plan or file", do_open },
-	{ "write", "w", "write FILE: the scenario", do_write },
-	{ "learn", "L", "lessons; learn 9 or learn NAME opens one",
+	{ "write", "w", "write FILE: save the scenario", do_write },
+	{ "learn", "L", "list the lessons; learn 9 or learn NAME opens one",
 	  linear_lesson_open },
 	{ "help", "?", "this list", do_help },
-	{ "quit", "q", "the workspace is kept", NULL },
+	{ "quit", "q", "leave; the workspace is kept", NULL },
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 
@@ -315,8 +316,9 @@ static void do_help(struct linear *linear, const char *rest)
 	if (linear->explorer->course)
 		linear_lesson_help(linear);
 	linear_say(linear,
-		   "A knob and a value set it: tp 4. A knob alone tells what it is for "
-		   "and what each value gives; tp up and tp down turn it.\n");
+		   "Type a knob and a value to set it: tp 4. A knob alone says "
+		   "what it is for and what each value would give; tp up and tp "
+		   "down step through its values.\n");
 	for (size_t i = 0; i < WORDS; i++)
 		linear_say(linear, "  %s%s%s: %s\n", words[i].word,
 			   words[i].key ? " or " : "", words[i].key ? words[i].key : "",

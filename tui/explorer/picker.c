@@ -214,6 +214,14 @@ unsigned picker_take(struct explorer *explorer, enum preset_kind kind, const cha
 	return take_preset(explorer, path);
 }
 
+const char *picker_preset_name(int index)
+{
+	const struct preset *list;
+
+	preset_list((enum preset_kind)(index >> 16), &list);
+	return list[index & 0xffff].name;
+}
+
 unsigned picker_open_preset(struct explorer *explorer, int kind, int index)
 {
 	const struct preset *list;

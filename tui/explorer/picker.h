@@ -29,6 +29,9 @@ unsigned picker_open_presets(struct explorer *explorer, enum preset_kind kind);
 unsigned picker_take(struct explorer *explorer, enum preset_kind kind,
 		     const char *name);
 unsigned picker_open_values(struct explorer *explorer, int knob);
+/* The name of a preset: its number in the list of its kind, and that in the bits above
+ * the 16th. */
+const char *picker_preset_name(int index);
 /* Opens the preset of that number in the list of its preset_kind, without asking. */
 unsigned picker_open_preset(struct explorer *explorer, int kind, int index);
 unsigned picker_open_formats(struct explorer *explorer);
