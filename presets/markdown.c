@@ -71,7 +71,8 @@ void markdown_subject(const char *text, size_t length, char *out, size_t size)
 		end = end_of(at, stop);
 		while (at < end && isspace((unsigned char)*at))
 			at++;
-		if ((size_t)(end - at) < sizeof key || strncmp(at, key, strlen(key)))
+		if ((size_t)(end - at) < sizeof key ||
+		    strncmp(at, key, strlen(key)) != 0)
 			continue;
 		for (at += strlen(key); at < end && strchr(" \"'", *at); at++)
 			;
