@@ -281,7 +281,8 @@ void linear_say_knob(struct linear *linear, const struct knob *knob)
 	if (any_runs(&explorer->strip))
 		say_values(linear, knob);
 	else
-		linear_say(linear, "  No value of this knob alone makes the plan run.\n");
+		linear_say(linear,
+			   "  No value of this knob alone makes the plan run.\n");
 }
 
 void linear_say_micro_batches(struct linear *linear)
