@@ -92,7 +92,7 @@ $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
 $(B)/fault.so: tests/faults/fault.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -O1 -g -shared -fPIC $< -o $@
-$(B)/tests/test_faults $(B)/tests/test_fault_commands: | $(B)/fault.so
+$(addprefix $(B)/tests/,test_faults test_fault_commands test_stopped): | $(B)/fault.so
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,22 +49,32 @@ static void on_crash(int signal)
 	raise(signal); /* SA_RESETHAND: this one kills */
 }
 
-static void on_early_end(int signal)
+static void on_end(int signal)
 {
 	rescue_at_once();
 	_exit(128 + signal);
 }
 
-void rescue_from_early_ends(void)
+static void end_at_once(bool caught_too)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = on_early_end }, before;
+	struct sigaction action = { .sa_handler = on_end }, before;
 
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
 		if (sigaction(ends[i], NULL, &before) == 0 &&
-		    before.sa_handler == SIG_DFL)
+		    (caught_too || before.sa_handler == SIG_DFL))
 			sigaction(ends[i], &action, NULL);
+}
+
+void rescue_from_early_ends(void)
+{
+	end_at_once(false);
+}
+
+void rescue_from_ends(void)
+{
+	end_at_once(true);
 }
 
 void rescue_begin(void)

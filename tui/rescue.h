@@ -14,6 +14,9 @@ void rescue_add_byte(int byte);
 /* Until the caller catches SIGINT, SIGTERM, SIGHUP and SIGQUIT itself each ends the
  * program at once, whether the terminal takes output or not. */
 void rescue_from_early_ends(void);
+/* The same from now on, of what the caller catches too: for as long as ncurses writes,
+ * which goes on with its write whatever a handler says. */
+void rescue_from_ends(void);
 /* Installs the handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. */
 void rescue_arm(void);
 void rescue_disarm(void);

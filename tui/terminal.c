@@ -121,19 +121,62 @@ static bool open_screen(struct error *error)
 	return true;
 }
 
+static sigset_t ends_of_the_program(void)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	for (size_t i = 0; i < FLAGS; i++)
+		sigaddset(&ends, fatal_flags[i]);
+	return ends;
+}
+
+static void catch_ends(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < FLAGS; i++)
+		sigaction(fatal_flags[i], &action, NULL);
+}
+
+/* Then there is nothing left to do but to end. */
+static bool is_ending(void)
+{
+	sigset_t pending;
+	bool ending = terminal_caught != 0;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < FLAGS; i++)
+		ending |= sigismember(&pending, fatal_flags[i]) == 1;
+	return ending;
+}
+
+/* Ncurses writes until the terminal takes it, and so long nothing else would see a
+ * signal: between these two each ends the program at once. */
+static void begin_to_write_by_ncurses(void)
+{
+	sigset_t ends = ends_of_the_program();
+
+	rescue_from_ends();
+	sigprocmask(SIG_UNBLOCK, &ends, NULL);
+}
+
+static void end_to_write_by_ncurses(void)
+{
+	sigset_t ends = ends_of_the_program();
+
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	catch_ends();
+}
+
 /* Ends of the program, Ctrl-Z and resizes are let in while terminal_read() waits
  * and at no other time. */
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t blocked;
+	sigset_t blocked = ends_of_the_program();
 
-	sigemptyset(&action.sa_mask);
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < FLAGS; i++) {
-		sigaction(fatal_flags[i], &action, NULL);
-		sigaddset(&blocked, fatal_flags[i]);
-	}
+	catch_ends();
 	sigaddset(&blocked, SIGTSTP);
 	sigaddset(&blocked, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &blocked, &terminal.while_waiting);
@@ -155,6 +198,17 @@ static void begin_paste(void)
 	terminal.paste_off = knows ? "\033[?2004l" : "";
 	rescue_add(terminal.paste_off);
 	outlet_send(terminal.paste_on, strlen(terminal.paste_on));
+}
+
+static void set_mouse(bool on)
+{
+	/* Asked for: the press of the first button and the wheel, no more. */
+	mmask_t mask = on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0;
+
+	mouseinterval(0);
+	terminal.mouse = on && mousemask(mask, NULL) != 0;
+	if (!on)
+		mousemask(0, NULL);
 }
 
 static void begin_keys(void)
@@ -238,13 +292,13 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 				  ? environment_glyphs()
 				  : (enum glyph_level)options->glyphs;
 	doupdate(); /* ncurses takes the screen; every frame is the painter's */
+	set_mouse(!options->no_mouse);
 	catch_signals();
 	outlet_open(&terminal.while_waiting, &terminal_caught);
 	painter_begin();
 	rescue_arm();
 	begin_paste();
 	try_repetition();
-	terminal_set_mouse(!options->no_mouse);
 	pick_palette(options);
 	return true;
 }
@@ -255,8 +309,10 @@ void terminal_close(void)
 		return;
 	if (outlet_takes()) {
 		outlet_send(terminal.paste_off, strlen(terminal.paste_off));
-		terminal_set_mouse(false);
+		begin_to_write_by_ncurses();
+		set_mouse(false);
 		endwin();
+		end_to_write_by_ncurses();
 	} else {
 		/* endwin() would wait for it without end */
 		rescue_now(outlet_drop());
@@ -272,13 +328,11 @@ void terminal_close(void)
 
 void terminal_set_mouse(bool on)
 {
-	/* Asked for: the press of the first button and the wheel, no more. */
-	mmask_t mask = on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0;
-
-	mouseinterval(0);
-	terminal.mouse = on && mousemask(mask, NULL) != 0;
-	if (!on)
-		mousemask(0, NULL);
+	if (is_ending())
+		return;
+	begin_to_write_by_ncurses();
+	set_mouse(on);
+	end_to_write_by_ncurses();
 }
 
 bool terminal_has_mouse(void)
@@ -292,11 +346,13 @@ void terminal_stop(void)
 	sigset_t stop, before;
 
 	terminal_stops = 0;
-	if (!outlet_takes())
+	if (!outlet_takes() || is_ending())
 		return;
 	outlet_send(terminal.paste_off, strlen(terminal.paste_off));
 	def_prog_mode();
+	begin_to_write_by_ncurses();
 	endwin();
+	end_to_write_by_ncurses();
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGTSTP, &action, NULL);
 	kill(getpid(), SIGTSTP);
@@ -309,7 +365,9 @@ void terminal_stop(void)
 	sigaction(SIGTSTP, &action, NULL);
 	def_shell_mode();
 	flushinp();
+	begin_to_write_by_ncurses();
 	doupdate();
+	end_to_write_by_ncurses();
 	outlet_send(terminal.paste_on, strlen(terminal.paste_on));
 	painter_forget();
 }

@@ -6,6 +6,7 @@
  * call has failed: without it there is none of that number. write and close fail on
  * regular files only: what a terminal does is another test's. What ncurses asks memory
  * for it gets: setupterm() and delscreen() fall over their own failed calls.
+ * FAULT=stop:N stops the terminal, as Ctrl-S does, just before the N-th write to it.
  *
  * FAULT_PLACES names a file that gets the numbers of the calls of malloc that came by
  * another way than all before, a line each: their callers, to the outermost, differ. Of
@@ -25,6 +26,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* What the C library's own are behind these names. */
@@ -202,6 +204,8 @@ void *realloc(void *memory, size_t size)
 
 ssize_t write(int file, const void *bytes, size_t length)
 {
+	if (ready && strcmp(call, "stop") == 0 && isatty(file) && fails("stop", 0))
+		tcflow(file, TCOOFF);
 	if (is_regular(file) && fails("write", ENOSPC))
 		return -1;
 	return syscall(SYS_write, file, bytes, length);
