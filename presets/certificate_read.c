@@ -12,7 +12,9 @@ const char *certificate_read(const char *name, const char *text, struct scenario
 {
 	int lines = 0, length = 0;
 	const char *begin, *end;
+	char part[300]; /* it is YAML even where the file is named FILE.json */
 
+	snprintf(part, sizeof part, "%.280s, its scenario", name);
 	if (sscanf(text, "shardscope certificate 2\nscenario %d\n%n", &lines,
 		   &length) != 1 ||
 	    length == 0) {
@@ -26,7 +28,7 @@ const char *certificate_read(const char *name, const char *text, struct scenario
 		end += *end == '\n';
 	}
 	*line = lines + 3;
-	return scenario_parse(out, name, begin, (size_t)(end - begin), NULL, error)
+	return scenario_parse(out, part, begin, (size_t)(end - begin), NULL, error)
 		       ? end
 		       : NULL;
 }
