@@ -382,9 +382,10 @@ char *report_search(const struct planner_problem *problem,
 	report_start(root, extra->start, &problem->base);
 	cJSON_AddStringToObject(root, "objective", objective_word(problem->objective));
 	cJSON_AddStringToObject(root, "trust_asked",
-				problem->trust > 0
-					? trust_word((enum trust)(problem->trust - 1))
-					: "any");
+				problem->trust == 0 ? "any"
+				: problem->trust == TRUST_OF_FEATURES
+					? "published features"
+					: trust_word((enum trust)(problem->trust - 1)));
 	add_counts(root, problem, &result->counts);
 	add_extra(root, extra);
 	cJSON_AddStringToObject(root, "proof",

@@ -360,7 +360,7 @@ static void accepts_any_space(void **state)
 		problem.base.cluster.accelerator.usable_bytes *=
 			0.05 + 0.1 * (double)next(10);
 		problem.objective = (enum objective)next(OBJECTIVE_SURE);
-		problem.trust = (int)next(3);
+		problem.trust = (int)next(5);
 		problem.exhaustive = next(4) == 0;
 		planner_axes(&problem);
 		for (int i = 0; i < problem.axes; i++) {

@@ -311,8 +311,8 @@ static void a_search_finds_the_best_of_the_known(void **state)
 	assert_int_equal(later, 2);
 }
 
-/* A search wants what was at least published, but for machines and scales in nobody's
- * run, and for servers. */
+/* A search wants what was at least published; of machines and scales in nobody's run
+ * the features alone; of servers anything. */
 static void a_search_asks_for_what_is_known(void **state)
 {
 	struct scenario s;
@@ -327,7 +327,43 @@ static void a_search_asks_for_what_is_known(void **state)
 	assert_int_equal(planner_usual_trust(&s), 0);
 	s.plan.mode = MODE_TRAINING;
 	s.cluster.gpus = 1 << 20;
-	assert_int_equal(planner_usual_trust(&s), 0);
+	assert_int_equal(planner_usual_trust(&s), TRUST_OF_FEATURES);
+}
+
+/* On a machine that nobody measured no plan is known, but each of its features is: a
+ * search there takes no plan that nobody could vouch for elsewhere. */
+static void a_new_machine_excuses_no_feature(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result known, any;
+	struct error error = { "" };
+	struct doubts doubts;
+	struct scenario s;
+	int others = 0;
+
+	(void)state;
+	if (!scenario_blank(&problem.base, "llama3.1-8b", "l40s", "megatron-core",
+			    &error))
+		fail_msg("%s", error.text);
+	problem.base.cluster.gpus = 64;
+	problem.base.plan.global_batch = 512;
+	problem.top = MAX_TOP;
+	planner_axes(&problem);
+	solve(&problem, &any);
+	problem.trust = planner_usual_trust(&problem.base);
+	solve(&problem, &known);
+	assert_true(known.found > 0);
+	for (int i = 0; i < known.found; i++) {
+		planner_scenario(&problem, &known.top[i], &s);
+		assert_int_equal(trust_of(&s, &doubts), TRUST_OPEN);
+		assert_true(doubts.machine);
+		assert_int_equal(doubts.unpublished, 0);
+	}
+	for (int i = 0; i < any.found; i++) {
+		planner_scenario(&problem, &any.top[i], &s);
+		others += !trust_suffices(&s, TRUST_OF_FEATURES);
+	}
+	assert_true(others > 0);
 }
 
 static void words_come_back(void **state)
@@ -364,6 +400,7 @@ int main(void)
 		cmocka_unit_test(one_expert_a_rank_is_named),
 		cmocka_unit_test(a_search_finds_the_best_of_the_known),
 		cmocka_unit_test(a_search_asks_for_what_is_known),
+		cmocka_unit_test(a_new_machine_excuses_no_feature),
 		cmocka_unit_test(words_come_back),
 	};
 

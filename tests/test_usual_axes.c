@@ -539,7 +539,7 @@ static void test_what_is_open_alone_is_left_out(void **state)
 }
 
 /* A search asks for published plans where this machine and scale are in somebody's run,
- * and for nothing where nobody's can be. */
+ * else for published features, and for nothing where nobody's can be. */
 static void test_how_much_trust_is_usual(void **state)
 {
 	(void)state;
@@ -553,8 +553,18 @@ static void test_how_much_trust_is_usual(void **state)
 	assert_int_equal(planner_usual_trust(&problem.base), 0);
 	begin("llama3.1-70b", "dgx-h100", "megatron-core");
 	problem.base.cluster.gpus = 500000;
+	assert_int_equal(planner_usual_trust(&problem.base), TRUST_OF_FEATURES);
+	begin("llama3.1-70b", "mi325x", "megatron-core");
+	assert_int_equal(planner_usual_trust(&problem.base), TRUST_OF_FEATURES);
+	/* nothing that is searched makes these known */
+	problem.base.plan.optimizer = OPTIMIZER_SGD;
+	problem.base.stack.evidence.measured &=
+		~(UINT64_C(1) << FEATURE_OTHER_OPTIMIZER);
+	problem.base.stack.evidence.published &=
+		~(UINT64_C(1) << FEATURE_OTHER_OPTIMIZER);
 	assert_int_equal(planner_usual_trust(&problem.base), 0);
-	begin("llama3.1-70b", "tpu-v7x", "megatron-core");
+	begin("llama3.1-70b", "mi325x", "megatron-core");
+	problem.base.stack.evidence = (struct evidence){ 0 };
 	assert_int_equal(planner_usual_trust(&problem.base), 0);
 }
 
@@ -639,7 +649,7 @@ static void test_pins_stay_and_the_usual_is_made_anew(void **state)
 
 		begin(models[below(8)], "dgx-h100", "megatron-core");
 		any_size();
-		problem.trust = below(3);
+		problem.trust = below(5);
 		problem.research = below(2);
 		problem.top = 7;
 		planner_axes(&problem);

@@ -114,8 +114,8 @@ struct stack {
 				  (Transformer Engine), not in bf16 (torchao) */
 	struct ability_sheet abilities;
 	struct evidence evidence;
-	int trusted;   /* 1 + the least enum trust that is legal; set by searches alone;
-			  0 = any */
+	int trusted;   /* what is asked of a plan (trust_suffices()); set by searches
+			  alone; 0 = any */
 	uint64_t held; /* bit n: row n of the sheet is a rule; set by searches alone */
 };
 

@@ -131,8 +131,9 @@ uint64_t planner_held(const struct planner_problem *problem);
  * it is a feature that the stack's runs and plans lack, alone. trusted.c */
 bool planner_distrusts(const struct planner_problem *problem, const struct knob *knob,
 		       double value);
-/* What a search asks for unless it is told: measured or published plans (struct
- * planner_problem), or any where this machine or scale is in nobody's run, and for
+/* What a search asks for unless it is told: measured or published plans; where this
+ * machine or scale is in nobody's run, plans of measured or published features
+ * (TRUST_OF_FEATURES); 0, any, where what is not searched is itself unknown, and for
  * servers. */
 int planner_usual_trust(const struct scenario *base);
 /* An axis by knob, added or replaced. False if there is no room for it. */

@@ -45,7 +45,7 @@ bool planner_distrusts(const struct planner_problem *problem, const struct knob 
 	struct scenario s;
 	uint64_t before;
 
-	if (problem->trust == 0 || problem->trust > TRUST_OPEN)
+	if (problem->trust == 0 || problem->trust == 1 + TRUST_OPEN)
 		return false;
 	s = problem->base;
 	make_plain(&s, knob);
@@ -56,11 +56,17 @@ bool planner_distrusts(const struct planner_problem *problem, const struct knob 
 
 int planner_usual_trust(const struct scenario *base)
 {
+	const struct evidence *known = &base->stack.evidence;
 	struct scenario s = *base;
 	struct doubts doubts;
 
+	if (base->plan.mode != MODE_TRAINING)
+		return 0;
 	make_plain(&s, knob_find("tp"));
-	return base->plan.mode == MODE_TRAINING && trust_of(&s, &doubts) != TRUST_OPEN
-		       ? 1 + TRUST_PUBLISHED
+	if (trust_of(&s, &doubts) != TRUST_OPEN)
+		return 1 + TRUST_PUBLISHED;
+	/* no plan can help the machine or the size, but each what it is made of */
+	return doubts.features != TRUST_OPEN && (known->measured | known->published)
+		       ? TRUST_OF_FEATURES
 		       : 0;
 }

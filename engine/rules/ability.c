@@ -312,10 +312,7 @@ bool breaks_ability(const struct facts *f, struct broken *out)
 
 bool breaks_trust(const struct facts *f, struct broken *out)
 {
-	int trusted = f->scenario->stack.trusted;
-	struct doubts doubts;
-
-	if (trusted == 0 || (int)trust_of(f->scenario, &doubts) < trusted)
+	if (trust_suffices(f->scenario, f->scenario->stack.trusted))
 		return false;
 	*out = (struct broken){ .value = { 0 } };
 	return true;

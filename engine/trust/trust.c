@@ -211,12 +211,26 @@ enum trust trust_of(const struct scenario *s, struct doubts *out)
 	out->large = gpus > TRUST_SCALE * known->measured_gpus;
 	out->machine = s->cluster.accelerator.calibration.unmeasured;
 	beyond = out->large && gpus > TRUST_SCALE * known->published_gpus;
-	if (out->unpublished != 0 || out->machine || beyond)
+	out->features = out->unpublished != 0  ? TRUST_OPEN
+			: out->unmeasured != 0 ? TRUST_PUBLISHED
+					       : TRUST_MEASURED;
+	if (out->machine || beyond)
 		out->level = TRUST_OPEN;
+	else if (out->large && out->features == TRUST_MEASURED)
+		out->level = TRUST_PUBLISHED;
 	else
-		out->level = out->unmeasured != 0 || out->large ? TRUST_PUBLISHED
-								: TRUST_MEASURED;
+		out->level = out->features;
 	return out->level;
+}
+
+bool trust_suffices(const struct scenario *s, int asked)
+{
+	struct doubts doubts;
+	int level = asked > 0 ? (int)trust_of(s, &doubts) : 0;
+
+	if (asked == TRUST_OF_FEATURES)
+		return doubts.features < TRUST_OPEN;
+	return asked == 0 || level < asked;
 }
 
 struct text {

@@ -64,10 +64,14 @@ struct doubts {
 	uint64_t unpublished; /* of these, those in no published plan either */
 	bool large;           /* many times the GPUs of what was run */
 	bool machine;         /* nobody measured this accelerator */
+	enum trust features;  /* the level by its features alone */
 };
 
 /* More than so many times the largest measured number of GPUs is no more measured. */
 enum { TRUST_SCALE = 4 };
+/* What may be asked of a plan: 0 nothing, 1 + the least level, or that its features are
+ * published at least, on a machine or so many GPUs as nobody measured. */
+enum { TRUST_OF_FEATURES = 1 + TRUST_COUNT };
 
 /* "measured", "published", "open"; TRUST_COUNT if there is none. */
 const char *trust_word(enum trust level);
@@ -79,6 +83,8 @@ uint64_t trust_features(const struct scenario *scenario);
 /* GPUs that work on one thing: all of a training run, an engine of a server. */
 int64_t trust_gpus(const struct scenario *scenario);
 enum trust trust_of(const struct scenario *scenario, struct doubts *out);
+/* Whether the plan is what is asked of it. */
+bool trust_suffices(const struct scenario *scenario, int asked);
 /* "in no measured run of deepspeed: zero-3 (nor published), cp-ring"; empty where
  * nothing lowers it. */
 size_t trust_text(const struct scenario *scenario, const struct doubts *doubts,

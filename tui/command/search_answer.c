@@ -115,6 +115,8 @@ static void print_known(const struct planner_problem *problem, const struct inve
 		fputs(", by plans that are measured", stdout);
 	else if (problem->trust == 1 + TRUST_PUBLISHED)
 		fputs(", by plans that are measured or published", stdout);
+	else if (problem->trust == TRUST_OF_FEATURES)
+		fputs(", by plans of measured or published features", stdout);
 }
 
 static void print_question(const struct planner_problem *problem,

@@ -195,9 +195,9 @@ static void print_bar(const struct planner_problem *problem, const struct estima
 {
 	struct doubts doubts;
 	char text[512];
-	int trust = 1 + (int)trust_of(&problem->base, &doubts);
 
-	if (problem->trust > 0 && trust > problem->trust) {
+	if (!trust_suffices(&problem->base, problem->trust)) {
+		trust_of(&problem->base, &doubts);
 		trust_text(&problem->base, &doubts, text, sizeof text);
 		printf("it is %s: %s; --trust %s takes such plans\n",
 		       trust_word(doubts.level), text, trust_word(doubts.level));

@@ -248,6 +248,7 @@ static int draw_told(const struct search *search, struct canvas *canvas, int x,
 	const struct planner_problem *problem = &search->problem;
 	const char *known = problem->trust == 1 + TRUST_MEASURED    ? "measured plans"
 			    : problem->trust == 1 + TRUST_PUBLISHED ? "known plans"
+			    : problem->trust == TRUST_OF_FEATURES   ? "known features"
 			    : search->unknown && search->result.found > 0
 				    ? "unknown plans: no other fits"
 			    : problem->research ? "research"
