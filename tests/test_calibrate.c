@@ -118,6 +118,28 @@ static void what_the_median_run_does_not_gain_is_let_go(void **state)
 	assert_true(s.kept == 0 && s.scale[SCALE_COMPUTE] == 1);
 }
 
+/* Five of eight runs are slow by an eighth, three are not: the scales of seven bring
+ * the slow ones nearer and take the others away, by about as much. */
+static void a_gain_within_its_error_is_none(void **state)
+{
+	static const double factors[] = {
+		1.13, 1.11, 1.12, 1.14, 1.15, 1.03, 0.93, 0.93
+	};
+	struct calibration_run runs[8];
+	struct scales s;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		runs[i] = slower(factors[i], 0.2);
+	calibrate_scales(runs, 8, false, prior(), &s);
+	assert_true(s.left_out < 0.9 * s.before);
+	assert_true(s.kept == 0);
+	for (int i = 5; i < 8; i++)
+		runs[i] = slower(factors[i - 5], 0.2);
+	calibrate_scales(runs, 8, false, prior(), &s);
+	assert_true(s.kept > 0.4);
+}
+
 static void more_runs_are_believed_more(void **state)
 {
 	struct calibration_run runs[32];
@@ -381,6 +403,7 @@ int main(void)
 		cmocka_unit_test(scales_that_unseen_runs_disown_are_none),
 		cmocka_unit_test(runs_vouch_for_each_other),
 		cmocka_unit_test(what_the_median_run_does_not_gain_is_let_go),
+		cmocka_unit_test(a_gain_within_its_error_is_none),
 		cmocka_unit_test(more_runs_are_believed_more),
 		cmocka_unit_test(the_scale_that_explains_the_runs_moves),
 		cmocka_unit_test(an_odd_run_among_many_moves_little),

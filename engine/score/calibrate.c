@@ -146,14 +146,15 @@ static double fit_scales(const struct calibration_run *runs, int count, bool exp
 	return kept;
 }
 
-/* Each run by the scales of all others; what they bring all runs nearer by, together.
- */
+/* Each run by the scales of all others; what they bring runs nearer by in the mean, less
+ * one standard error of that from three runs on (Breiman et al. 1984, Classification and
+ * Regression Trees, section 3.4.3). */
 static double leave_out(const struct calibration_run *runs, int count, bool experts,
 			const struct calibration_prior *prior, struct scales *out)
 {
 	struct calibration_run others[CALIBRATION_RUNS];
 	double before[CALIBRATION_RUNS], after[CALIBRATION_RUNS], logs[SCALE_COUNT];
-	double gain = 0;
+	double gain = 0, spread = 0;
 
 	if (count < 2)
 		return 0;
@@ -168,7 +169,11 @@ static double leave_out(const struct calibration_run *runs, int count, bool expe
 		after[i] = fabs(expm1(sum_of(&runs[i], logs) - runs[i].residual));
 	}
 	for (int i = 0; i < count; i++)
-		gain += before[i] - after[i];
+		gain += (before[i] - after[i]) / count;
+	for (int i = 0; i < count; i++)
+		spread += pow(before[i] - after[i] - gain, 2) / (count - 1);
+	if (count > 2)
+		gain -= sqrt(spread / count);
 	out->before = score_quantile(before, count, 0.5);
 	out->left_out = score_quantile(after, count, 0.5);
 	return gain;
