@@ -61,7 +61,7 @@ static const struct field *field_find(const struct field *fields, int count,
 				      const char *key)
 {
 	for (int i = 0; i < count; i++)
-		if (strcmp(fields[i].key, key) == 0)
+		if (fields[i].key[0] == key[0] && strcmp(fields[i].key, key) == 0)
 			return &fields[i];
 	return NULL;
 }
@@ -104,7 +104,7 @@ static bool field_unknown(const struct document *document, const struct node *no
 	int best = 4;
 
 	for (int i = 0; i < count; i++) {
-		int distance = knob_distance(key, fields[i].key);
+		int distance = knob_distance_within(key, fields[i].key, best);
 
 		if (distance < best) {
 			best = distance;

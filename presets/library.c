@@ -46,9 +46,9 @@ static bool read_model(struct model *out, const struct document *document,
 	return model_read(document, map, out, NULL, error);
 }
 
-bool library_model(struct model *out, const char *name, struct error *error)
+static bool open_model(struct model *out, const char *name, const struct preset *preset,
+		       struct error *error)
 {
-	const struct preset *preset = preset_find(PRESET_MODEL, name);
 	struct document document;
 	bool good;
 
@@ -56,6 +56,20 @@ bool library_model(struct model *out, const char *name, struct error *error)
 		return false;
 	good = read_model(out, &document, document.root, error);
 	document_free(&document);
+	if (good && preset)
+		shelf_keep_made(preset, out, sizeof *out);
+	return good;
+}
+
+bool library_model(struct model *out, const char *name, struct error *error)
+{
+	const struct preset *preset = preset_find(PRESET_MODEL, name);
+	bool good = true;
+
+	if (preset && preset->made)
+		memcpy(out, preset->made, sizeof *out);
+	else
+		good = open_model(out, name, preset, error);
 	if (good && preset && model_name_is_alike(name, preset))
 		model_name_doubt(name, out);
 	if (good && preset && model_name_is_multimodal(name, preset))
@@ -77,12 +91,18 @@ bool library_cluster(struct cluster *out, const char *name, struct error *error)
 	struct document document;
 	bool good;
 
+	if (preset && preset->made) {
+		memcpy(out, preset->made, sizeof *out);
+		return true;
+	}
 	if (!preset_open(PRESET_CLUSTER, name, &document, error))
 		return false;
 	good = cluster_read(&document, document.root, out, NULL, error);
 	document_free(&document);
 	if (good)
 		library_take_name(out->name, preset ? preset->name : name);
+	if (good && preset)
+		shelf_keep_made(preset, out, sizeof *out);
 	return good;
 }
 

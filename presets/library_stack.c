@@ -11,18 +11,28 @@
 
 bool library_start_serving(struct scenario *scenario, struct error *error)
 {
+	const struct preset *preset = preset_find(PRESET_STACK, "generic");
 	struct scenario other;
 	struct document document;
 	bool good;
 
+	if (preset && preset->made) {
+		memcpy(&scenario->stack.serving, preset->made,
+		       sizeof scenario->stack.serving);
+		return true;
+	}
 	scenario_defaults(&other);
 	if (!preset_open(PRESET_STACK, "generic", &document, error))
 		return false;
 	good = stack_read(&document, document.root, &other, NULL, error);
-	if (good)
-		scenario->stack.serving = other.stack.serving;
 	document_free(&document);
-	return good;
+	if (!good)
+		return false;
+	scenario->stack.serving = other.stack.serving;
+	if (preset)
+		shelf_keep_made(preset, &other.stack.serving,
+				sizeof other.stack.serving);
+	return true;
 }
 
 static void add_release(char *name, const char *release)

@@ -2,14 +2,11 @@
 #include "presets/model_name.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "engine/knob/knob.h"
-
-enum { MAX_ID = 256 };
+enum { MAX_ID = MODEL_NAME_ID };
 
 /* Parts of a name that say nothing of the shape. */
 static const char *const noise[] = {
@@ -72,7 +69,7 @@ static const char *next_part(const char *at, char part[64])
 static bool is_noise(const char *part)
 {
 	for (const char *const *word = noise; *word; word++)
-		if (strcmp(part, *word) == 0)
+		if (part[0] == (*word)[0] && strcmp(part, *word) == 0)
 			return true;
 	return false;
 }
@@ -131,8 +128,7 @@ static bool is_date(const char *part)
 	       strspn(part, "0123456789") == strlen(part);
 }
 
-/* "Meta-Llama-3.1-70B-Instruct-FP8" and "llama3.1-70b" are both "llama3.170b". */
-static void reduce(const char *checkpoint, char out[MAX_ID])
+void model_name_reduce(const char *checkpoint, char out[MAX_ID])
 {
 	char base[MAX_ID], part[64], whole[64] = "";
 	size_t used = 0;
@@ -141,16 +137,17 @@ static void reduce(const char *checkpoint, char out[MAX_ID])
 	out[0] = '\0';
 	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
 		bool again = is_edition(part, whole);
+		size_t length = strlen(part);
 
-		snprintf(whole, sizeof whole, "%s", part);
+		memcpy(whole, part, length + 1);
 		if (strncmp(whole, "quantized.", 10) == 0 || is_date(whole) ||
 		    is_noise(whole) || again)
 			continue;
-		int wrote = snprintf(out + used, MAX_ID - used, "%s", whole);
-
-		used += (size_t)wrote;
-		if (used >= MAX_ID)
-			return;
+		if (used + length >= MAX_ID)
+			length = MAX_ID - 1 - used;
+		memcpy(out + used, whole, length);
+		used += length;
+		out[used] = '\0';
 	}
 }
 
@@ -162,7 +159,7 @@ static bool holds_name(const char *at, const char *wanted)
 		size_t length = strcspn(at, " ");
 
 		snprintf(word, sizeof word, "%.*s", (int)length, at);
-		reduce(word, name);
+		model_name_reduce(word, name);
 		if (strcmp(name, wanted) == 0)
 			return true;
 		at += length;
@@ -178,8 +175,8 @@ static const struct preset *find_reduced(const char *wanted)
 	for (int i = 0; i < count; i++) {
 		char name[MAX_ID], id[MAX_ID];
 
-		reduce(list[i].name, name);
-		reduce(list[i].alias, id);
+		model_name_reduce(list[i].name, name);
+		model_name_reduce(list[i].alias, id);
 		if (strcmp(name, wanted) == 0 || strcmp(id, wanted) == 0)
 			return &list[i];
 	}
@@ -231,11 +228,11 @@ const struct preset *model_name_find(const char *name)
 
 	if (found)
 		return found;
-	reduce(name, wanted);
+	model_name_reduce(name, wanted);
 	found = wanted[0] != '\0' ? find_reduced(wanted) : NULL;
 	if (found || !set_point(name, pointed))
 		return found;
-	reduce(pointed, wanted);
+	model_name_reduce(pointed, wanted);
 	return find_reduced(wanted);
 }
 
@@ -315,7 +312,7 @@ bool model_name_is_closed(const char *name)
 					      "plamo3nict" };
 	char wanted[MAX_ID];
 
-	reduce(name, wanted);
+	model_name_reduce(name, wanted);
 	for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
 		if (strncmp(wanted, closed[i], strlen(closed[i])) == 0)
 			return true;
@@ -328,7 +325,7 @@ bool model_name_is_alike(const char *name, const struct preset *preset)
 
 	if (preset->alike[0] == '\0')
 		return false;
-	reduce(name, wanted);
+	model_name_reduce(name, wanted);
 	return holds_name(preset->alike, wanted);
 }
 
@@ -336,9 +333,9 @@ bool model_name_is_other(const char *name, const struct preset *preset)
 {
 	char wanted[MAX_ID], own[MAX_ID], id[MAX_ID], base[MAX_ID], part[64];
 
-	reduce(name, wanted);
-	reduce(preset->name, own);
-	reduce(preset->alias, id);
+	model_name_reduce(name, wanted);
+	model_name_reduce(preset->name, own);
+	model_name_reduce(preset->alias, id);
 	if (strcmp(wanted, own) != 0 && strcmp(wanted, id) != 0)
 		return true;
 	/* a later edition, where the library's is not of a day itself */
@@ -409,62 +406,6 @@ bool model_name_ranks(const char *name, struct model *model)
 			return true;
 		}
 	return false;
-}
-
-static int class_of(char c)
-{
-	return isdigit((unsigned char)c) ? 1 : isalpha((unsigned char)c) ? 2 : 3;
-}
-
-/* The fewest letters to change until the wanted name is the words that this one begins
- * with: "lama3" is one from "llama3" of llama3.1-8b. */
-static int words_apart(const char *wanted, const char *name)
-{
-	int fewest = INT_MAX;
-
-	for (int at = 1; name[0] != '\0' && name[at - 1] != '\0'; at++) {
-		char begin[MAX_ID], reduced[MAX_ID];
-		int own;
-
-		if (name[at] != '\0' && class_of(name[at]) == class_of(name[at - 1]))
-			continue;
-		snprintf(begin, sizeof begin, "%.*s", at, name);
-		reduce(begin, reduced);
-		own = knob_distance(wanted, reduced);
-		fewest = own < fewest ? own : fewest;
-	}
-	return fewest;
-}
-
-/* By words that it begins with, then by the whole; INT_MAX where it is another name. */
-static int unlikeness_of(const char *wanted, const struct preset *preset)
-{
-	enum { WORDS = 16, MOST = 15, LONG = 6 };
-	int near = words_apart(wanted, preset->name), far;
-	char name[MAX_ID], id[MAX_ID];
-
-	reduce(preset->name, name);
-	reduce(preset->alias, id);
-	far = knob_distance(wanted, name);
-	near = far < near ? far : near;
-	far = knob_distance(wanted, id);
-	near = far < near ? far : near;
-	if (strlen(name) >= LONG && strstr(wanted, name)) {
-		/* made of it, and called so: the longer name first */
-		near = 1;
-		far = (int)(strlen(wanted) - strlen(name));
-	}
-	if (near > ((int)strlen(wanted) + 2) / 3)
-		return INT_MAX;
-	return WORDS * near + (far < MOST ? far : MOST);
-}
-
-int model_name_unlike(const char *name, const struct preset *preset)
-{
-	char wanted[MAX_ID];
-
-	reduce(name, wanted);
-	return unlikeness_of(wanted, preset);
 }
 
 const char *model_name_format(const char *name, const char **doubt)

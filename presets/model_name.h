@@ -36,9 +36,10 @@ void model_name_text_part(const char *name, struct model *model);
  * stands behind a licence, or nothing of it was to be had. What is spelled like it is
  * another. */
 bool model_name_is_closed(const char *name);
-/* How far a wanted name is from the preset's: by words that it begins with, then by the
- * whole; INT_MAX where it is another name. */
-int model_name_unlike(const char *name, const struct preset *preset);
+/* What stays of a name: "Meta-Llama-3.1-70B-Instruct-FP8" and "llama3.1-70b" are both
+ * "llama3.170b". */
+enum { MODEL_NAME_ID = 256 };
+void model_name_reduce(const char *checkpoint, char out[MODEL_NAME_ID]);
 /* A word of the knob `precision` that the name tells ("...-FP8", "...-AWQ"), or NULL;
  * *doubt becomes what is otherwise there, or NULL. */
 const char *model_name_format(const char *name, const char **doubt);

@@ -69,14 +69,70 @@ static int unlikeness_of(const char *wanted, const struct preset *preset)
 	return meant ? sum : INT_MAX;
 }
 
+static int class_of(char c)
+{
+	return isdigit((unsigned char)c) ? 1 : isalpha((unsigned char)c) ? 2 : 3;
+}
+
+/* The fewest letters to change until the wanted name is the words that this one begins
+ * with: "lama3" is one from "llama3" of llama3.1-8b. INT_MAX: more than `most`. */
+static int words_apart(const char *wanted, const char *name, int most)
+{
+	int fewest = INT_MAX, length = (int)strlen(wanted);
+
+	for (int at = 1; name[0] != '\0' && name[at - 1] != '\0'; at++) {
+		char begin[MAX_NAME], reduced[MODEL_NAME_ID];
+		int own;
+
+		/* a letter that one of them has more is a change */
+		if (at < length - most ||
+		    (name[at] != '\0' && class_of(name[at]) == class_of(name[at - 1])))
+			continue;
+		memcpy(begin, name, (size_t)at);
+		begin[at] = '\0';
+		model_name_reduce(begin, reduced);
+		own = knob_distance_within(wanted, reduced, most);
+		if (own <= most && own < fewest)
+			fewest = own;
+	}
+	return fewest;
+}
+
+/* By words that it begins with, then by the whole; INT_MAX where it is another name. */
+static int model_unlikeness_of(const char *wanted, const struct preset *preset)
+{
+	enum { WORDS = 16, MOST = 15, LONG = 6 };
+	int most = ((int)strlen(wanted) + 2) / 3, far;
+	int near = words_apart(wanted, preset->name, most);
+	char name[MODEL_NAME_ID], id[MODEL_NAME_ID];
+
+	model_name_reduce(preset->name, name);
+	model_name_reduce(preset->alias, id);
+	far = knob_distance_within(wanted, name, most);
+	near = far < near ? far : near;
+	far = knob_distance_within(wanted, id,
+				   near > most || most > MOST ? most : MOST);
+	near = far < near ? far : near;
+	if (strlen(name) >= LONG && strstr(wanted, name)) {
+		/* made of it, and called so: the longer name first */
+		near = 1;
+		far = (int)(strlen(wanted) - strlen(name));
+	}
+	if (near > most)
+		return INT_MAX;
+	return WORDS * near + (far < MOST ? far : MOST);
+}
+
 void preset_near(enum preset_kind kind, const char *name, char *out, size_t size)
 {
 	const struct preset *list, *near[NEAR + 1] = { NULL };
 	int count = preset_list(kind, &list), far[NEAR + 1] = { 0 }, kept = 0;
+	char wanted[MODEL_NAME_ID];
 	size_t used = 0;
 
+	model_name_reduce(name, wanted);
 	for (int i = 0; i < count; i++) {
-		int own = kind == PRESET_MODEL ? model_name_unlike(name, &list[i])
+		int own = kind == PRESET_MODEL ? model_unlikeness_of(wanted, &list[i])
 					       : unlikeness_of(name, &list[i]);
 		int at = kept;
 

@@ -9,7 +9,7 @@ struct node *node_get(const struct node *map, const char *key)
 {
 	struct node *node = map && map->kind == NODE_MAP ? map->child : NULL;
 
-	while (node && strcmp(node->key, key) != 0)
+	while (node && (node->key[0] != key[0] || strcmp(node->key, key) != 0))
 		node = node->next;
 	return node;
 }

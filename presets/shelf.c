@@ -75,13 +75,57 @@ static void found_own(void *context, const char *name)
 		preset->path[0] = '\0';
 }
 
-bool shelf_open(const struct preset *preset, struct document *document,
-		struct error *error)
+static bool read_document(const struct preset *preset, struct document *document,
+			  struct error *error)
 {
 	if (preset->own)
 		return document_read(document, preset->path, error);
 	return document_parse(document, preset->name, preset->text, preset->length,
 			      error);
+}
+
+/* Room to keep something of a shipped preset; NULL: it is made again the next time, as
+ * an own one is, whose file may be another then. */
+static void *room_to_keep(const struct preset *preset, size_t size)
+{
+	enum { MOST = 128 }; /* who lists everything would hold everything */
+	static int kept;
+
+	return !preset->own && kept++ < MOST ? malloc(size) : NULL;
+}
+
+void shelf_keep_made(const struct preset *preset, const void *made, size_t size)
+{
+	void *room = preset->made ? NULL : room_to_keep(preset, size);
+
+	if (!room)
+		return;
+	memcpy(room, made, size);
+	((struct preset *)preset)->made = room;
+}
+
+/* The document from now on, without the storage that its holder would free. */
+static void keep(struct preset *preset, struct document *document)
+{
+	preset->kept = room_to_keep(preset, sizeof *preset->kept);
+	if (!preset->kept)
+		return;
+	*preset->kept = *document;
+	document->storage = NULL;
+}
+
+bool shelf_open(const struct preset *preset, struct document *document,
+		struct error *error)
+{
+	if (!preset->kept) {
+		if (!read_document(preset, document, error))
+			return false;
+		keep((struct preset *)preset, document);
+		return true;
+	}
+	*document = *preset->kept;
+	document->storage = NULL;
+	return true;
 }
 
 /* What lists show; a broken own file shows what is wrong with it. */
@@ -95,7 +139,7 @@ static void describe(enum preset_kind kind, struct preset *preset)
 	if (preset->described)
 		return;
 	preset->described = true;
-	if (!shelf_open(preset, &document, &error)) {
+	if (!read_document(preset, &document, &error)) {
 		shelf->lacks = shelf->lacks || error_is_memory(&error);
 		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
 			 error.text);

@@ -38,6 +38,10 @@ struct preset {
 	const char *text; /* YAML of a shipped preset; NULL for an own file */
 	size_t length;
 	char path[512]; /* of an own file */
+	/* of a shipped one that was opened, or NULL: its nodes, and what its reader
+	 * made of them */
+	struct document *kept;
+	void *made;
 };
 
 /* "models", "clusters", "stacks", "plans", "lessons". */
@@ -50,8 +54,11 @@ int preset_list(enum preset_kind kind, const struct preset **list);
 const struct preset *shelf_find(enum preset_kind kind, const char *name);
 /* False where memory ran out while the list was made. */
 bool preset_list_is_whole(enum preset_kind kind);
-/* A shipped text or an own file as a document. */
+/* A shipped text or an own file as a document; a shipped one is read once, and the
+ * same nodes are given again. */
 bool shelf_open(const struct preset *preset, struct document *document,
 		struct error *error);
+/* What a reader made of a shipped preset, for the next time. */
+void shelf_keep_made(const struct preset *preset, const void *made, size_t size);
 
 #endif

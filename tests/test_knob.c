@@ -482,6 +482,34 @@ static void test_degrees(void **state)
 	assert_int_equal(scenario_chunks(&scenario), 1);
 }
 
+/* Words of few letters, so that many are near: the bounded distance is the distance up
+ * to its bound, and above the bound behind it. */
+static void test_distance_within(void **state)
+{
+	(void)state;
+	seed = seed_or(4711);
+	assert_int_equal(knob_distance("recieve", "receive"), 1);
+	assert_int_equal(knob_distance("Fsdp_", "fsdp-x"), 1);
+	for (int round = 0; round < 20000; round++) {
+		char word[2][10];
+		int most = (int)next(6), whole, within;
+
+		for (int i = 0; i < 2; i++) {
+			int length = (int)next(9);
+
+			for (int j = 0; j < length; j++)
+				word[i][j] = (char)('a' + next(3));
+			word[i][length] = '\0';
+		}
+		whole = knob_distance(word[0], word[1]);
+		within = knob_distance_within(word[0], word[1], most);
+		if (whole <= most)
+			assert_int_equal(within, whole);
+		else
+			assert_true(within > most);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +517,7 @@ int main(void)
 		cmocka_unit_test_setup(test_words, start),
 		cmocka_unit_test_setup(test_schedules, start),
 		cmocka_unit_test_setup(test_find, start),
+		cmocka_unit_test_setup(test_distance_within, start),
 		cmocka_unit_test_setup(test_published, start),
 		cmocka_unit_test_setup(test_suffixes, start),
 		cmocka_unit_test_setup(test_refused, start),

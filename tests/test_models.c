@@ -210,6 +210,32 @@ static void closed_models_are_told(void **state)
 	assert_null(strstr(refusal_of("pfnet/plamo-2-1b"), "known without its shape"));
 }
 
+/* What is shipped is read once: the second time it is the same, also after somebody
+ * changed what he got, or asked for another name of it. */
+static void read_once(void **state)
+{
+	struct document first, second;
+	struct model made[3];
+	struct cluster cluster[2];
+
+	(void)state;
+	assert_true(preset_open(PRESET_STACK, "vllm", &first, NULL));
+	assert_true(preset_open(PRESET_STACK, "vllm", &second, NULL));
+	assert_ptr_equal(first.root, second.root);
+	document_free(&first);
+	assert_non_null(node_get(second.root, "title"));
+	document_free(&second);
+	assert_true(library_model(&made[0], "qwen3-8b", NULL));
+	made[2] = made[0];
+	memset(&made[0], 1, sizeof made[0]);
+	assert_true(library_model(&made[1], "Qwen/Qwen3-8B", NULL));
+	assert_memory_equal(&made[1], &made[2], sizeof made[1]);
+	assert_true(library_cluster(&cluster[0], "dgx-h100", NULL));
+	cluster[0].gpus = 77;
+	assert_true(library_cluster(&cluster[1], "dgx-h100", NULL));
+	assert_true(cluster[1].gpus != 77);
+}
+
 /* Published models by their Hugging Face ids, counted from their config.json, in
  * billions; active parameters where the source counts the same. Tuned and quantised
  * checkpoints of them mean them too. */
@@ -583,6 +609,7 @@ static void broken_models_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(read_once),
 		cmocka_unit_test(shelf_is_wide),
 		cmocka_unit_test(broken_models_are_refused),
 		cmocka_unit_test(counts_agree_with_publishers),

@@ -79,6 +79,8 @@ const char *knob_nearest_key(const char *key);
 /* Edits (insert, delete, replace, swap of neighbours) that make b of a; 40 where one
  * is longer than that. '-' and '_' and cases are equal. */
 int knob_distance(const char *a, const char *b);
+/* The same where it is no more than `most`; else some number above it. */
+int knob_distance_within(const char *a, const char *b, int most);
 
 /* Words of enum precision. */
 extern const char *const precision_words[];

@@ -1,6 +1,7 @@
 /* value.c - find a knob, get and set what it turns. */
 #include "engine/knob/value.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,36 +40,64 @@ const struct knob *knob_find(const char *key)
 	return NULL;
 }
 
-int knob_distance(const char *a, const char *b)
+enum { LONGEST = 40 };
+
+/* What it costs to make the first i letters into 0 to n letters of the other, from the
+ * two rows before; returns the least. */
+static int next_row(const char *a, const char *b, int n, int i,
+		    int rows[3][LONGEST + 1])
 {
-	enum { LONGEST = 40 };
+	int *now = rows[i % 3], *up = rows[(i + 2) % 3], *far = rows[(i + 1) % 3];
+	int least = i;
+
+	now[0] = i;
+	for (int j = 1; j <= n; j++) {
+		int best = up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+
+		if (up[j] + 1 < best)
+			best = up[j] + 1;
+		if (now[j - 1] + 1 < best)
+			best = now[j - 1] + 1;
+		if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+		    far[j - 2] + 1 < best)
+			best = far[j - 2] + 1;
+		now[j] = best;
+		least = best < least ? best : least;
+	}
+	return least;
+}
+
+int knob_distance_within(const char *a, const char *b, int most)
+{
 	int rows[3][LONGEST + 1];
-	int m = (int)strlen(a), n = (int)strlen(b);
+	char left[LONGEST], right[LONGEST];
+	int m = (int)strlen(a), n = (int)strlen(b), above = 0;
 
 	if (m > LONGEST || n > LONGEST)
 		return LONGEST;
+	/* a letter that one of them has more is a change */
+	if (m - n > most || n - m > most)
+		return most + 1;
+	for (int i = 0; i < m; i++)
+		left[i] = plain(a[i]);
+	for (int j = 0; j < n; j++)
+		right[j] = plain(b[j]);
 	for (int j = 0; j <= n; j++)
 		rows[0][j] = j;
 	for (int i = 1; i <= m; i++) {
-		int *now = rows[i % 3], *up = rows[(i + 2) % 3],
-		    *far = rows[(i + 1) % 3];
+		int least = next_row(left, right, n, i, rows);
 
-		now[0] = i;
-		for (int j = 1; j <= n; j++) {
-			bool same = plain(a[i - 1]) == plain(b[j - 1]);
-			int best = up[j - 1] + (same ? 0 : 1);
-
-			if (up[j] + 1 < best)
-				best = up[j] + 1;
-			if (now[j - 1] + 1 < best)
-				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) &&
-			    plain(a[i - 2]) == plain(b[j - 1]) && far[j - 2] + 1 < best)
-				best = far[j - 2] + 1;
-			now[j] = best;
-		}
+		/* a row is made of the one above, and with a change of that before */
+		if (least > most && above >= most)
+			return most + 1;
+		above = least;
 	}
 	return rows[m % 3][n];
+}
+
+int knob_distance(const char *a, const char *b)
+{
+	return knob_distance_within(a, b, INT_MAX - 1);
 }
 
 const char *knob_nearest_key(const char *key)
@@ -79,10 +108,11 @@ const char *knob_nearest_key(const char *key)
 
 	for (int i = 0; i < knob_count(); i++) {
 		const struct knob *knob = &knob_table[i];
-		int far = knob_distance(key, knob->key);
+		int far = knob_distance_within(key, knob->key, best),
+		    other = knob->alias ? knob_distance_within(key, knob->alias, best)
+					: best;
 
-		if (knob->alias && knob_distance(key, knob->alias) < far)
-			far = knob_distance(key, knob->alias);
+		far = other < far ? other : far;
 		if (far < best) {
 			best = far;
 			nearest = knob->key;
