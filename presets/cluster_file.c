@@ -155,6 +155,8 @@ static const struct field fields[] = {
 	NUMBER("calibration.step_ms", accelerator.calibration.step_seconds, 1e-3),
 	{ "calibration.unmeasured", FIELD_BOOL, C(accelerator.calibration.unmeasured),
 	  0, NULL },
+	{ "calibration.assumed", FIELD_BOOL, C(accelerator.calibration.assumed), 0,
+	  NULL },
 	SERVING_GEMM("bf16", PRECISION_BF16),
 	SERVING_GEMM("fp8", PRECISION_FP8),
 	SERVING_GEMM("mxfp8", PRECISION_MXFP8),
@@ -238,7 +240,7 @@ static void state_plateau(struct transports *transports)
 		simple->share = 1;
 }
 
-/* --- kernels of servers, where a file is silent --- */
+/* --- kernels, where a file is silent --- */
 
 static bool read_kernels(struct draft *out)
 {
@@ -274,12 +276,23 @@ static const struct draft *usual_kernels(void)
 	return now ? &usual : NULL;
 }
 
-static bool is_kernel(const struct field *field)
+static bool is_number_of(const struct field *field, const char *section)
 {
-	return strncmp(field->key, "serving.", 8) == 0 && field->type == FIELD_NUMBER;
+	size_t length = strlen(section);
+
+	return strncmp(field->key, section, length) == 0 && field->key[length] == '.' &&
+	       field->type == FIELD_NUMBER;
 }
 
-/* An entry of a table without which it reads that of 16 bits. */
+static bool is_silent(const struct draft *d, const char *section)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (is_number_of(&fields[i], section) && !field_zero(&fields[i], d))
+			return false;
+	return true;
+}
+
+/* An entry of a table without which a server reads that of 16 bits. */
 static bool is_narrow(const struct field *field)
 {
 	const char *dot = strrchr(field->key, '.');
@@ -287,24 +300,69 @@ static bool is_narrow(const struct field *field)
 	return dot != field->key + 7 && strcmp(dot, ".bf16") != 0;
 }
 
+static void take(struct draft *d, const struct draft *usual, const struct field *f)
+{
+	memcpy((char *)d + f->offset, (const char *)usual + f->offset, f->size);
+}
+
 /* What the file says nothing of: of a file without any, all of them. */
+static void fill_serving(struct draft *d, const struct draft *usual)
+{
+	bool silent = is_silent(d, "serving");
+
+	for (int i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+
+		if (!is_number_of(f, "serving") || !field_zero(f, d) ||
+		    (is_narrow(f) && !silent))
+			continue;
+		take(d, usual, f);
+		d->cluster.accelerator.calibration.serving.assumed = true;
+	}
+}
+
+/* A share that no kernel does without: in a format that the accelerator has. */
+static bool is_needed(const struct field *f, const struct draft *d)
+{
+	static const char gemm[] = "calibration.gemm_efficiency.";
+	const double *peaks = d->cluster.accelerator.peak_flops;
+	const size_t first =
+		offsetof(struct draft, cluster.accelerator.calibration.gemm_efficiency);
+
+	if (strncmp(f->key, gemm, sizeof gemm - 1) == 0)
+		return peaks[(f->offset - first) / sizeof *peaks] > 0;
+	return strncmp(f->key, "calibration.attention_efficiency.", 33) == 0 ||
+	       strcmp(f->key, "calibration.memory_efficiency") == 0 ||
+	       strcmp(f->key, "calibration.kernel_us") == 0;
+}
+
+/* The same for training. A rate that is not stated would be that of the datasheet,
+ * which no kernel reaches; what else a file leaves out is none, where it states any. */
+static void fill_training(struct draft *d, const struct draft *usual)
+{
+	struct calibration *own = &d->cluster.accelerator.calibration;
+	bool silent = is_silent(d, "calibration");
+
+	for (int i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+
+		if (!is_number_of(f, "calibration") || !field_zero(f, d) ||
+		    field_zero(f, usual) || !(silent || is_needed(f, d)))
+			continue;
+		take(d, usual, f);
+		own->assumed = own->unmeasured = true;
+	}
+}
+
 static bool fill_kernels(struct draft *d)
 {
 	const struct draft *usual = usual_kernels();
-	bool silent = true;
 
-	for (int i = 0; i < FIELDS; i++)
-		if (is_kernel(&fields[i]) && !field_zero(&fields[i], d))
-			silent = false;
-	for (int i = 0; i < FIELDS && usual; i++) {
-		const struct field *f = &fields[i];
-
-		if (!is_kernel(f) || !field_zero(f, d) || (is_narrow(f) && !silent))
-			continue;
-		memcpy((char *)d + f->offset, (const char *)usual + f->offset, f->size);
-		d->cluster.accelerator.calibration.serving.assumed = true;
-	}
-	return usual != NULL;
+	if (!usual)
+		return false;
+	fill_serving(d, usual);
+	fill_training(d, usual);
+	return true;
 }
 
 bool cluster_read(const struct document *document, const struct node *map,

@@ -65,8 +65,7 @@ void report_start(cJSON *root, const struct start *start,
 	    !cJSON_HasObjectItem(object, "acceptance"))
 		cJSON_AddNumberToObject(object, "acceptance",
 					start_acceptance(scenario));
-	if (scenario->plan.mode == MODE_INFERENCE &&
-	    scenario->cluster.accelerator.calibration.serving.assumed)
+	if (start_believes_kernels(scenario))
 		cJSON_AddStringToObject(object, "kernels",
 					"as on measured accelerators");
 	if (start->others[0] != '\0')

@@ -6,6 +6,7 @@
 #include "engine/plan/scenario.h"
 #include "engine/serve/serve.h"
 #include "engine/start/start.h"
+#include "engine/train/train.h"
 #include "presets/cluster_file.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -200,12 +201,30 @@ static double middle(double a, double b, double c)
 	return stated == 3 ? sum - least - most : stated > 0 ? sum / stated : 0;
 }
 
-/* Each is that of the generations that servers were measured on. */
+static void check_middle(const char *what, const struct cluster c[3], size_t offset,
+			 int rates, const struct cluster *mine)
+{
+	for (int i = 0; i < rates; i++) {
+		size_t at = offset + (size_t)i * sizeof(double);
+		double of[4];
+
+		for (int k = 0; k < 4; k++)
+			memcpy(&of[k], (const char *)(k < 3 ? &c[k] : mine) + at,
+			       sizeof of[k]);
+		if (fabs(of[3] - middle(of[0], of[1], of[2])) > 1e-9)
+			fail_msg("%s: rate %d is %g, of the three %g %g %g", what, i,
+				 of[3], of[0], of[1], of[2]);
+	}
+}
+
+/* Each is that of the generations that were measured. */
 static void silent_kernels_are_those_in_the_middle(void **state)
 {
 	static const char *const names[] = { "dgx-a100-80g", "dgx-h100", "dgx-b200" };
-	enum { RATES = offsetof(struct serving_calibration, assumed) / sizeof(double) };
-	const double *of[3], *is;
+	enum {
+		TRAINING = offsetof(struct calibration, unmeasured) / sizeof(double),
+		SERVING = offsetof(struct serving_calibration, assumed) / sizeof(double)
+	};
 	struct cluster c[3], mine;
 
 	(void)state;
@@ -214,16 +233,64 @@ static void silent_kernels_are_those_in_the_middle(void **state)
 
 		if (!library_cluster(&c[i], names[i], &error))
 			fail_msg("%s", error.text);
-		of[i] = (const double *)(const void *)&c[i]
-				.accelerator.calibration.serving;
+		assert_false(c[i].accelerator.calibration.assumed);
 	}
 	read_bare(&mine, "");
 	assert_true(mine.accelerator.calibration.serving.assumed);
-	is = (const double *)(const void *)&mine.accelerator.calibration.serving;
-	for (int i = 0; i < RATES; i++)
-		if (fabs(is[i] - middle(of[0][i], of[1][i], of[2][i])) > 1e-9)
-			fail_msg("rate %d is %g, of the three %g %g %g", i, is[i],
-				 of[0][i], of[1][i], of[2][i]);
+	assert_true(mine.accelerator.calibration.assumed);
+	assert_true(mine.accelerator.calibration.unmeasured);
+	check_middle("serving", c,
+		     offsetof(struct cluster, accelerator.calibration.serving), SERVING,
+		     &mine);
+	check_middle("calibration", c,
+		     offsetof(struct cluster, accelerator.calibration), TRAINING,
+		     &mine);
+}
+
+/* A file that states some shares of training gets what no kernel does without. */
+static void stated_shares_stay(void **state)
+{
+	const struct calibration *k, *u;
+	struct cluster mine, none;
+
+	(void)state;
+	read_bare(&none, "");
+	read_bare(&mine, ", calibration: {gemm_efficiency: {bf16: 0.5}, kernel_us: 3}");
+	k = &mine.accelerator.calibration;
+	u = &none.accelerator.calibration;
+	assert_close(k->gemm_efficiency[PRECISION_BF16], 0.5, 1e-12);
+	assert_close(k->gemm_efficiency[PRECISION_FP8],
+		     u->gemm_efficiency[PRECISION_FP8], 0);
+	assert_true(k->gemm_efficiency[PRECISION_NVFP4] == 0);
+	assert_close(k->kernel_seconds, 3e-6, 1e-12);
+	assert_close(k->memory_efficiency, u->memory_efficiency, 0);
+	assert_close(k->attention_efficiency[ATTENTION_FLASH2],
+		     u->attention_efficiency[ATTENTION_FLASH2], 0);
+	assert_true(k->step_seconds == 0 && k->tail_share == 0 && k->assumed);
+}
+
+/* A step on a machine whose file states nothing is that of shares as usual, and says
+ * so; of one whose file states them nothing is said. */
+static void a_step_on_assumed_kernels_says_so(void **state)
+{
+	static struct estimate e;
+	const struct start none = { 0 };
+	struct scenario s;
+	struct error error;
+	char text[256];
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3.1-8b", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	case_set(&s, "gpus", "8");
+	case_set(&s, "gbs", "64");
+	assert_int_equal(start_text(&none, &s, text, sizeof text), 0);
+	read_bare(&s.cluster, "");
+	s.cluster.gpus = 8;
+	start_text(&none, &s, text, sizeof text);
+	assert_string_equal(text, "kernels as on measured accelerators");
+	train_estimate(&s, &e);
+	between("mine", "MFU", e.mfu, 0.2, 0.6);
 }
 
 /* What it states stays, and narrow formats read as what it has of 16 bits. */
@@ -293,8 +360,9 @@ static void what_is_assumed_of_kernels_is_told(void **state)
 	serve_estimate(&s, &own);
 	serve_estimate(&as_read, &measured);
 	assert_close(own.serving.tpot_seconds, measured.serving.tpot_seconds, 1e-12);
-	/* training has nothing of it */
+	/* training has those of its own */
 	case_set(&s, "mode", "training");
+	s.cluster.accelerator.calibration.assumed = false;
 	assert_int_equal(start_text(&none, &s, text, sizeof text), 0);
 }
 
@@ -306,6 +374,8 @@ int main(void)
 		cmocka_unit_test(every_stack_is_possible),
 		cmocka_unit_test(silent_kernels_are_those_in_the_middle),
 		cmocka_unit_test(stated_kernels_stay),
+		cmocka_unit_test(stated_shares_stay),
+		cmocka_unit_test(a_step_on_assumed_kernels_says_so),
 		cmocka_unit_test(what_is_assumed_of_kernels_is_told),
 	};
 

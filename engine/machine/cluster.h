@@ -70,6 +70,7 @@ struct calibration {
 	double collective_share; /* of the domain's plateau, that a training step's
 				    collectives reach; 0 = all */
 	bool unmeasured;         /* no training run on it: shares of a comparable one */
+	bool assumed;            /* the file states no shares, or not all that count */
 	/* Measured over predicted seconds of kernels, of what links carry and of what
 	 * the CPU does, from measured runs of this machine; 0, 1 = not calibrated. */
 	double compute_scale, network_scale, host_scale;

@@ -146,19 +146,23 @@ double start_acceptance(const struct scenario *s)
 	return server_acceptance(s);
 }
 
-/* What a server's numbers stand on and nobody said, on its machine and of its drafts.
- */
+bool start_believes_kernels(const struct scenario *s)
+{
+	const struct calibration *c = &s->cluster.accelerator.calibration;
+
+	return s->plan.mode == MODE_INFERENCE ? c->serving.assumed : c->assumed;
+}
+
+/* What the numbers stand on and nobody said: kernels, and a server's drafts. */
 static size_t add_believed(const struct start *start, const struct scenario *s,
 			   size_t used, char *out, size_t size)
 {
 	bool told = has(start->choice, start->chosen, knob_find("acceptance"));
 
-	if (s->plan.mode != MODE_INFERENCE)
-		return used;
 	if (start_acceptance(s) > 0 && !told && used < size)
 		used += (size_t)snprintf(out + used, size - used, "%sacceptance %g",
 					 used ? ", " : "", start_acceptance(s));
-	if (s->cluster.accelerator.calibration.serving.assumed && used < size)
+	if (start_believes_kernels(s) && used < size)
 		used += (size_t)snprintf(out + used, size - used,
 					 "%skernels as on measured accelerators",
 					 used ? ", " : "");

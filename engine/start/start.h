@@ -47,8 +47,10 @@ bool start_again(const struct start *start, const struct scenario *scenario,
 		 const struct knob *knob, double value, struct scenario *out);
 /* The share of drafted tokens that is taken to hold where nobody says; else 0. */
 double start_acceptance(const struct scenario *scenario);
+/* Whether its cluster's file states no rates of kernels for what it does. */
+bool start_believes_kernels(const struct scenario *scenario);
 /* "dgx-h100, seq 4096, gbs 1024, tp 4": what was chosen, with its values in the
- * scenario, and what a server's numbers stand on that nobody said; what does nothing
+ * scenario, and what the numbers stand on that nobody said; what does nothing
  * there is left out. Empty, and 0, where nothing was. */
 size_t start_text(const struct start *start, const struct scenario *scenario, char *out,
 		  size_t size);
