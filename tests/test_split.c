@@ -197,6 +197,35 @@ static void test_equal_layers_are_cut_like_any(void **state)
 }
 
 /* As many stages, chunks and layers as there is room for, and one more. */
+/* Equal layers on stages of several chunks: no stage gets two more than another,
+ * however few there are to a chunk. The slowest chunk alone would let the same stages
+ * take the longer one each time: 60 layers on 16 stages with 3 chunks, 6 on one and 3
+ * on the next. */
+static void test_chunks_of_a_stage_make_up_for_each_other(void **state)
+{
+	(void)state;
+	for (int pp = 2; pp <= 16; pp++)
+		for (int vpp = 2; vpp <= 4; vpp++)
+			for (int layers = pp * vpp; layers <= 96; layers++) {
+				int most = 0, least = layers;
+
+				make(layers, 0, pp, vpp, SPLIT_BALANCED);
+				assert_true(split_layers(&scenario, NULL, &split));
+				for (int s = 0; s < pp; s++) {
+					int own = 0;
+
+					for (int k = s; k < pp * vpp; k += pp)
+						own += split.first[k + 1] -
+						       split.first[k];
+					most = own > most ? own : most;
+					least = own < least ? own : least;
+				}
+				if (most - least > 1)
+					fail_msg("%d layers, pp %d, vpp %d: %d to %d",
+						 layers, pp, vpp, least, most);
+			}
+}
+
 static void test_limits(void **state)
 {
 	static const struct {
@@ -617,6 +646,7 @@ int main(void)
 		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
 		cmocka_unit_test(test_equal_layers_are_cut_like_any),
+		cmocka_unit_test(test_chunks_of_a_stage_make_up_for_each_other),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_ends_that_outweigh_all_layers),
 		cmocka_unit_test(test_units_of_weights_change_no_cut),

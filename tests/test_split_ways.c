@@ -389,14 +389,31 @@ static double seconds(int k, int from, int to)
 	return sum;
 }
 
+/* What a stage lacks, before a row of parts, of an even share of the rows so far. */
+static double lacks(int row, int stage)
+{
+	int pp = (int)scenario.plan.pp;
+	double all = parts > 1 ? of_ends(0) + of_ends(parts - 1) : of_ends(0), own = 0;
+
+	for (int i = 0; i < layers; i++)
+		all += weights[scenario.model.layer[i]];
+	for (int k = stage; k < row * pp; k += pp)
+		own += seconds(k, split.first[k], split.first[k + 1]);
+	return row * all / parts - own;
+}
+
+/* An even share of the rest, and what the stage lacks more than the others. */
 static double share_of_seconds(int k, int from)
 {
+	int pp = (int)scenario.plan.pp;
 	double left = k == 0 ? of_ends(0) : 0;
 
 	for (int i = from; i < layers; i++)
 		left += weights[scenario.model.layer[i]];
 	left += parts > 1 ? of_ends(parts - 1) : 0;
-	return left / (parts - k);
+	for (int stage = k % pp; stage < pp; stage++)
+		left -= lacks(k / pp, stage);
+	return left / (parts - k) + lacks(k / pp, k % pp);
 }
 
 /* Some layers, one kind of them or several, and stages that they suffice for. */

@@ -36,10 +36,11 @@ int64_t split_chunks(const struct scenario *scenario);
  * the relative work of a layer of each kind, then embedding, head and one MTP
  * layer; it steers SPLIT_BALANCED and SPLIT_AUTO, and may be NULL for 1 per layer
  * and MTP layer, nothing for embedding and head. The slowest stage is the least
- * possible with one chunk (exact), near it with several and with two copies of the
- * weights, where a stage's two parts count together. A stage without layers
- * appears in layouts, where the embedding or the head alone outweighs the others,
- * or when there are fewer layers than stages. */
+ * possible with one chunk (exact); with several no chunk is slower than it must be, and
+ * what freedom that leaves evens the stages; with two copies of the weights, where a
+ * stage's two parts count together, it is near the least possible. A stage without
+ * layers appears in layouts, where the embedding or the head alone outweighs the
+ * others, or when there are fewer layers than stages. */
 bool split_layers(const struct scenario *scenario, const double *weights,
 		  struct split *out);
 /* SPLIT_BALANCED_MEMORY, which split_layers() takes as SPLIT_BALANCED: the fullest

@@ -2,7 +2,7 @@
  * stage: a bound that rises from one sum of real parts to the next (as in Pinar &
  * Aykanat 2004, "Fast optimal load balancing algorithms for 1D partitioning", whose
  * bisection pays where there are many kinds of layers), then the cuts nearest to even
- * among all that keep the bound. */
+ * among all that keep the bound: even parts, and of several chunks even stages. */
 #include "engine/plan/split_balance.h"
 
 #include <math.h>
@@ -11,11 +11,51 @@
 #include "engine/schedule/schedule.h"
 
 struct balance {
-	int layers, parts;
+	int layers, parts, schedule;
+	int row;                        /* parts of a row: one of each stage */
 	double before, after;           /* embedding in the first, head in the last */
 	double sum[MAX_LAYERS + 1];     /* prefix sums */
 	int16_t least[MAX_VIRTUAL + 1]; /* earliest start of part k */
 };
+
+/* What stages of several chunks were given beside an even share, so that the next chunk
+ * makes up for it: a stage with one layer more in each of its chunks would be the
+ * slowest by as many. */
+struct owed {
+	double each;              /* an even share of a part */
+	double given[MAX_STAGES]; /* to each stage so far */
+	double left;              /* owed to stages that have none of this row yet */
+};
+
+static void owe(struct owed *o, double each, int stages)
+{
+	o->each = each;
+	o->left = 0;
+	for (int s = 0; s < stages; s++)
+		o->given[s] = 0;
+}
+
+/* What the stage of part k should get of a rest for so many parts. */
+static double fair_share(struct owed *o, const struct balance *b, int k, double rest)
+{
+	int row = k / b->row, stage = schedule_stage(b->schedule, b->row, k);
+	double own;
+
+	if (k % b->row == 0) {
+		o->left = 0;
+		for (int s = 0; s < b->row; s++)
+			o->left += row * o->each - o->given[s];
+	}
+	own = row * o->each - o->given[stage];
+	rest = (rest - o->left) / (b->parts - k);
+	o->left -= own;
+	return rest + own;
+}
+
+static void give(struct owed *o, const struct balance *b, int k, double weight)
+{
+	o->given[schedule_stage(b->schedule, b->row, k)] += weight;
+}
 
 static void load_sums(const struct model *model, const double *weights,
 		      struct balance *b)
@@ -83,13 +123,14 @@ static void fill_least(struct balance *b, double bound)
 	}
 }
 
-/* Where part k ends if it starts at from: nearest to an even share of the rest,
- * within the bound and leaving a layer for each later part if that can be. */
-static int choose_cut(const struct balance *b, int k, int from, double bound)
+/* Where part k ends if it starts at from: nearest to its stage's fair share of the
+ * rest, within the bound and leaving a layer for each later part if that can be. */
+static int choose_cut(const struct balance *b, int k, int from, double bound,
+		      struct owed *owed)
 {
 	double rest =
 		b->sum[b->layers] - b->sum[from] + b->after + (k == 0 ? b->before : 0);
-	double share = rest / (b->parts - k);
+	double share = fair_share(owed, b, k, rest);
 	int least = (int)higher(b->least[k + 1], from);
 	int room = b->layers - (b->parts - 1 - k);
 	int to = least;
@@ -100,6 +141,7 @@ static int choose_cut(const struct balance *b, int k, int from, double bound)
 	       fabs(part(b, k, from, to + 1) - share) <
 		       fabs(part(b, k, from, to) - share))
 		to++;
+	give(owed, b, k, part(b, k, from, to));
 	return to;
 }
 
@@ -225,6 +267,26 @@ static void cut_inner(const struct alike *a, int from, int16_t *first)
 	}
 }
 
+/* The same where stages have several chunks. */
+static void cut_chunks(const struct alike *a, const struct balance *b, int16_t *first)
+{
+	struct owed owed;
+
+	owe(&owed, (a->layers * a->weight + a->before + a->after) / a->parts, b->row);
+	for (int k = 0, from = 0; k < a->parts; k++) {
+		double before = k == 0 ? a->before : 0;
+		double rest = (a->layers - from) * a->weight + a->after + before;
+		double best = (fair_share(&owed, b, k, rest) - before) / a->weight;
+		int to;
+
+		best = lesser(larger(best, 0), a->layers) + 0.5 + slack;
+		to = cut_alike(a, k, from, (int)best);
+		first[k] = (int16_t)from;
+		give(&owed, b, k, (to - from) * a->weight + before);
+		from = to;
+	}
+}
+
 static void balance_alike(const struct balance *b, double weight, int16_t *first)
 {
 	struct alike a = { .layers = b->layers,
@@ -235,12 +297,16 @@ static void balance_alike(const struct balance *b, double weight, int16_t *first
 	double share;
 
 	bound_alike(&a);
+	first[a.parts] = (int16_t)a.layers;
+	if (b->row < a.parts) {
+		cut_chunks(&a, b, first);
+		return;
+	}
 	share = ((a.layers * weight + a.before + a.after) / a.parts - a.before) /
 		weight;
 	first[0] = 0;
 	cut_inner(&a, cut_alike(&a, 0, 0, share > 0 ? (int)(share + 0.5 - slack) : 0),
 		  first);
-	first[a.parts] = (int16_t)a.layers;
 }
 
 /* Embedding in the first part, head and MTP layers in the last. */
@@ -259,11 +325,13 @@ static void load_ends(const struct model *model, const double *weights,
 static void balance_sums(struct balance *b, int16_t *first)
 {
 	double bound = least_bound(b) * (1 + slack);
+	struct owed owed;
 
 	fill_least(b, bound);
+	owe(&owed, (b->sum[b->layers] + b->before + b->after) / b->parts, b->row);
 	first[0] = 0;
 	for (int k = 1; k < b->parts; k++)
-		first[k] = (int16_t)choose_cut(b, k - 1, first[k - 1], bound);
+		first[k] = (int16_t)choose_cut(b, k - 1, first[k - 1], bound, &owed);
 	first[b->parts] = (int16_t)b->layers;
 }
 
@@ -276,6 +344,8 @@ bool split_balance(const struct scenario *scenario, const double *weights,
 	struct balance b;
 
 	b.parts = out->virtual_stages;
+	b.row = (int)scenario->plan.pp;
+	b.schedule = scenario->plan.schedule;
 	load_ends(model, weights, &b);
 	if (b.parts == 1) {
 		out->first[0] = 0;
