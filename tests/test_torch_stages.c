@@ -180,6 +180,59 @@ static void test_stages_reduce_behind_the_last_backward(void **state)
 	free(e);
 }
 
+/* A backward leaves weights gathered, a forward frees them where the plan reshards
+ * ("always"): of a stage's passes in any order those gather that come first or behind a
+ * forward. 1F1B on the first of four stages runs three forwards, then one and a
+ * backward in turn, then the backwards that are left. */
+static int gathers_in_order(int ahead, int micro_batches)
+{
+	int gathers = 0, forwards = 0;
+	bool whole = false;
+
+	for (int backwards = 0; backwards < micro_batches;) {
+		bool forward =
+			forwards < micro_batches && forwards - backwards <= ahead;
+
+		gathers += !whole;
+		whole = !forward;
+		forwards += forward;
+		backwards += !forward;
+	}
+	return gathers;
+}
+
+static void test_stages_gather_once_more_than_they_run_forwards(void **state)
+{
+	static const char *const vpp[] = { "1", "2" };
+	struct estimate *e = calloc(1, sizeof *e);
+	struct scenario s;
+
+	(void)state;
+	for (int ahead = 0; ahead <= 8; ahead++)
+		assert_int_equal(gathers_in_order(ahead, 8), 9);
+	for (int i = 0; i < 2; i++) {
+		double gathers = 0, scatters = 0, bare = 0;
+
+		torchtitan(&s, e, i ? "interleaved" : "1f1b", vpp[i]);
+		case_set(&s, "fsdp_reshard", "on");
+		train_estimate(&s, e);
+		for (int k = 0; k < e->traffic_count; k++) {
+			const struct traffic *t = &e->traffic[k];
+
+			if (strcmp(t->what, "gather weights") == 0)
+				gathers += t->count;
+			if (strcmp(t->what, "scatter gradients") != 0)
+				continue;
+			scatters += t->count;
+			bare += t->exposed_seconds / t->total_seconds;
+		}
+		assert_close(gathers, 9 * (i + 1), 1e-12);
+		assert_close(scatters, i + 1, 1e-12);
+		assert_close(bare, 1, 1e-9);
+	}
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_stages_have_a_buffer_for_each_message),
 		cmocka_unit_test(test_stages_hold_whole_weights_and_gradients),
 		cmocka_unit_test(test_stages_reduce_behind_the_last_backward),
+		cmocka_unit_test(test_stages_gather_once_more_than_they_run_forwards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

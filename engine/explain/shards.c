@@ -10,10 +10,11 @@ static double of_chunk(const struct asked *a, const char *member)
 	return explain_value(a, "chunks.%d.%s", a->chunk, member);
 }
 
-/* Weights that stay are gathered, and their gradients scattered, once a step. */
+/* Weights that stay are gathered by one forward, and their gradients scattered by one
+ * backward. */
 static void once_terms(const struct asked *a, struct explanation *out)
 {
-	if (!states_gather_once(&a->scenario->plan))
+	if (!states_stay_whole(a->scenario))
 		return;
 	explain_say(out, "copies / m * ");
 	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
@@ -21,7 +22,7 @@ static void once_terms(const struct asked *a, struct explanation *out)
 }
 
 /* What is longer than the computation beside it shows, and one layer's, or that of the
- * embedding's table, always. */
+ * embedding's table, if any goes with it, always. */
 static void shown_terms(const struct asked *a, struct explanation *out,
 			const char *moved, const char *table, const char *beside)
 {
@@ -35,7 +36,7 @@ static void shown_terms(const struct asked *a, struct explanation *out,
 		explain_say(out, "%s", moved);
 		return;
 	}
-	if (a->chunk == embedding && trained > 0) {
+	if (table && a->chunk == embedding && trained > 0) {
 		explain_say(out,
 			    "min(%s, max(0, %s - o * %s) + max(%s / n, %s * e / T))",
 			    moved, moved, beside, moved, table);
@@ -77,11 +78,20 @@ void explain_shard_backward(const struct asked *a, struct explanation *out)
 		explain_say(out, "0");
 		return;
 	}
-	once_terms(a, out);
-	if (!step_scatters_behind(a->scenario) && (again || plan->overlap_grad_reduce))
-		shown_terms(a, out, moved, "c", "(b + w - sum + r)");
-	else
-		explain_say(out, "%s", moved);
+	if (step_scatters_behind(a->scenario)) {
+		if (again) {
+			shown_terms(a, out, "g", NULL, "(b + w - sum + r)");
+			explain_say(out, " + ");
+		}
+		once_terms(a, out);
+		explain_say(out, "c");
+	} else {
+		once_terms(a, out);
+		if (again || plan->overlap_grad_reduce)
+			shown_terms(a, out, moved, "c", "(b + w - sum + r)");
+		else
+			explain_say(out, "%s", moved);
+	}
 	own(a, out, "c", "scattering", "scatter_seconds");
 	if (again)
 		own(a, out, "g", "gathering again", "gather_seconds");

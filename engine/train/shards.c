@@ -113,11 +113,14 @@ static void list_shards(const struct shard_cost *cost, double gathers, double sc
 	}
 }
 
-/* Of the micro-batches of a virtual stage those that gather its weights: the first
- * alone where they stay. Of two copies each runs half of the micro-batches. */
-static double gathered_share(const struct step *step)
+/* Of the forwards of a virtual stage those that gather its weights, and of its
+ * backwards those that scatter gradients: one alone where they stay. Of two copies each
+ * runs half of the micro-batches. PyTorch's stages free weights behind a forward at
+ * most, so that the next forward or backward gathers: one more in all than there are
+ * forwards. */
+static double once_share(const struct step *step)
 {
-	if (!states_gather_once(&step->scenario->plan))
+	if (!states_stay_whole(step->scenario))
 		return 1;
 	return mesh_copies(step->scenario) / (double)step->micro_batches;
 }
@@ -130,7 +133,38 @@ static void expose_shards(struct chunk_time *t)
 
 bool step_scatters_behind(const struct scenario *scenario)
 {
-	return scenario->stack.torch_stages && states_gather_once(&scenario->plan);
+	return scenario->stack.torch_stages && states_stay_whole(scenario);
+}
+
+/* What shows of a backward: what is gathered again, and what is scattered. Both share
+ * the network. */
+struct shown {
+	double gather, scatter;
+};
+
+static struct shown backward_shown(const struct step *step, const struct chunk_time *t,
+				   const struct shard_cost *cost)
+{
+	const struct scenario *s = step->scenario;
+	const struct plan *plan = &s->plan;
+	double compute = t->input_grad + t->weight_grad + t->recompute;
+	double gather =
+		plan->zero == 3 && plan->fsdp_reshard ? cost->gather_seconds : 0;
+	double scatter = cost->scatter_seconds, moved, all;
+
+	if (step_scatters_behind(s))
+		return (struct shown){ exposed_gather(s, gather, compute,
+						      bare_seconds(t, gather, 0)),
+				       scatter };
+	if (gather <= 0 && !plan->overlap_grad_reduce)
+		return (struct shown){ 0, scatter };
+	/* a stage without layers moves nothing */
+	moved = gather + scatter;
+	if (moved <= 0)
+		return (struct shown){ 0, 0 };
+	all = exposed_gather(s, moved, compute, bare_seconds(t, moved, scatter));
+	gather = all * gather / moved;
+	return (struct shown){ gather, all - gather };
 }
 
 /* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
@@ -139,40 +173,30 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 			struct estimate *out)
 {
 	const struct plan *plan = &step->scenario->plan;
-	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
-	double once = gathered_share(step);
-	double runs = times * once * (double)step->micro_batches / (double)step->stages;
+	double once = once_share(step);
+	double all = times * (double)step->micro_batches / (double)step->stages;
 	bool again = plan->zero == 3 && plan->fsdp_reshard;
-	bool beside = !step_scatters_behind(step->scenario) &&
-		      (again || plan->overlap_grad_reduce);
 	struct shard_cost cost;
+	struct shown backward;
+	double forward;
 
 	if (plan->zero < 2)
 		return;
 	price_shards(&step->context, t, &cost);
-	/* both directions of backward traffic share the network */
-	double moved = cost.scatter_seconds + (again ? cost.gather_seconds : 0);
-	double forward = exposed_gather(
-		step->scenario, cost.gather_seconds, t->forward,
-		bare_seconds(t, cost.gather_seconds, cost.gather_seconds));
-	double backward =
-		beside ? exposed_gather(step->scenario, moved, hidden_backward,
-					bare_seconds(t, moved, cost.scatter_seconds))
-		       : moved;
-	/* a stage without layers gathers nothing */
-	double gather = again && cost.gather_seconds > 0
-				? backward * cost.gather_seconds / moved
-				: 0;
-	double scatter = backward - gather;
-
+	forward = once * exposed_gather(step->scenario, cost.gather_seconds, t->forward,
+					bare_seconds(t, cost.gather_seconds,
+						     cost.gather_seconds));
+	backward = backward_shown(step, t, &cost);
+	backward.scatter *= once;
 	t->gather_seconds = cost.gather_seconds;
 	t->scatter_seconds = cost.scatter_seconds;
-	t->shard_forward = once * forward;
-	t->shard_backward = gather + once * scatter;
+	t->shard_forward = forward;
+	t->shard_backward = backward.gather + backward.scatter;
 	expose_shards(t);
 	if (out)
-		list_shards(&cost, runs * (again ? 2 : 1), runs,
-			    (double[]){ runs * (forward + gather), runs * scatter },
+		list_shards(&cost, all * (once + again), all * once,
+			    (double[]){ all * (forward + backward.gather),
+					all * backward.scatter },
 			    out);
 }
 
@@ -182,7 +206,7 @@ static double shard_layer_seconds(const struct step *step,
 				  const struct layer_cost *layer)
 {
 	const struct plan *plan = &step->scenario->plan;
-	double once = gathered_share(step);
+	double once = once_share(step);
 	struct chunk_time t = { .layers = 1 };
 	struct shard_cost cost;
 

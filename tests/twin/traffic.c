@@ -282,6 +282,11 @@ static double data_parallel(const struct scenario *s, double elements, int64_t r
 		return reduce(gradient, ranks) + gather(weight, ranks);
 	if (p->zero == 1)
 		return gather(gradient, ranks) + gather(weight, ranks);
+	/* PyTorch's stages keep what a backward gathered until a forward frees it, so
+	 * that each pass behind a forward gathers, and the first; they reduce once */
+	if (p->zero == 3 && p->fsdp_reshard && p->pp > 1 && s->stack.torch_stages)
+		return gather(gradient, ranks) +
+		       gather(weight, ranks) * (double)(micro_batches + 1);
 	for (int64_t i = 0; i < micro_batches; i++) {
 		sent += gather(gradient, ranks);
 		if (p->zero == 3)
