@@ -189,17 +189,12 @@ double states_host_seconds(const struct scenario *scenario)
 	return rate > 0 ? states_host_moved_bytes(scenario) / rate : 0;
 }
 
-bool states_gather_once(const struct plan *plan)
-{
-	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;
-}
-
 bool states_stay_whole(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
-	return states_gather_once(plan) ||
-	       (plan->zero == 3 && plan->pp > 1 && scenario->stack.torch_stages);
+	return plan->pp > 1 && ((plan->zero == 3 && !plan->fsdp_reshard) ||
+				(plan->zero >= 2 && scenario->stack.torch_stages));
 }
 
 bool states_gradients_follow(const struct scenario *scenario)

@@ -51,10 +51,9 @@ void states_shards(const struct scenario *scenario, struct shards *out);
 void states_bytes(const struct scenario *scenario, const struct shards *shards,
 		  struct states *out);
 /* FSDP under a pipeline that keeps its weights gathered: it gathers before the first
- * micro-batch, sums whole gradients, and scatters them behind the last one. */
-bool states_gather_once(const struct plan *plan);
-/* The same of what is held alone: PyTorch's stages leave weights whole behind a
- * backward and sum whole gradients, whatever is freed behind a forward. */
+ * micro-batch, sums whole gradients, and scatters them behind the last one. PyTorch's
+ * stages leave weights whole behind a backward and sum whole gradients, whatever is
+ * freed behind a forward, and where ZeRO 2 shares gradients alone. */
 bool states_stay_whole(const struct scenario *scenario);
 /* Shared gradients are summed where the optimizer's states are, so that of those on the
  * host none stay on the accelerator. */
