@@ -683,6 +683,26 @@ static void test_half_the_states_may_be_the_fewest(void **state)
 	assert_int_equal(result.found, 3);
 }
 
+/* torchtitan keeps what its products gathered unless a policy gathers it anew: a layer
+ * is drawn anew for each way to recompute it, or the bytes of the one stand for the
+ * other. */
+static void test_what_recomputation_decides_is_drawn_anew(void **state)
+{
+	static struct planner_problem problem;
+
+	(void)state;
+	begin(&problem,
+	      (const char *const[]){ "llama3.2-1b", "dgx-h100", "torchtitan" },
+	      "gpus 4 gbs 16 seq 4096 mbs 1,4,8,16 tp 1,4 sp 0,1 cp 1,2,4 pp 1 "
+	      "zero 3,0,2 zero_group 0 schedule 1f1b vpp 1 recompute none,selective "
+	      "recompute_modules per_op recompute_layers 1,0 optimizer_offload 0 "
+	      "activation_offload 0");
+	problem.objective = OBJECTIVE_MEMORY;
+	problem.top = 10;
+	problem.each = planner_each(10);
+	same_answer(&problem);
+}
+
 /* The more layers on a stage, the less is recomputed with so many of them: a node's
  * cost is no bound of another's with fewer stages. */
 static void test_the_order_of_values_decides_nothing(void **state)
@@ -1245,6 +1265,7 @@ int main(void)
 		cmocka_unit_test(test_any_knob_may_be_an_axis),
 		cmocka_unit_test(test_accelerators_larger_than_the_base_are_searched),
 		cmocka_unit_test(test_half_the_states_may_be_the_fewest),
+		cmocka_unit_test(test_what_recomputation_decides_is_drawn_anew),
 		cmocka_unit_test(test_goals_of_the_slowest_find_the_same),
 		cmocka_unit_test(test_goals_of_servers_by_any_number),
 		cmocka_unit_test(test_rates_of_the_slowest_find_the_same),

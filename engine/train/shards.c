@@ -213,7 +213,7 @@ static double shard_layer_seconds(const struct step *step,
 	chunk_add_layer(&t, layer, 1);
 	price_shards(&step->context, &t, &cost);
 	return once * (cost.gather_seconds + cost.scatter_seconds) +
-	       (plan->fsdp_reshard ? cost.gather_seconds : 0);
+	       (plan->zero == 3 && plan->fsdp_reshard ? cost.gather_seconds : 0);
 }
 
 /* Seconds of the GPU, without what it waits for launches behind counts, and of the CPU

@@ -4,6 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+static void draw(struct trial *trial)
+{
+	for (int part = 0; part < trial->parts; part++)
+		step_draw(&trial->step.context, part, &trial->graph[part]);
+}
+
 void trial_begin(struct trial *trial)
 {
 	const struct scenario *scenario = &trial->scenario;
@@ -19,8 +25,7 @@ void trial_begin(struct trial *trial)
 	mesh_build(&trial->scenario, &step->mesh);
 	graph_context(&trial->scenario, &step->mesh, &step->context);
 	collective_fabric(&trial->scenario, &step->choices, &step->context.fabric);
-	for (int part = 0; part < trial->parts; part++)
-		step_draw(&step->context, part, &trial->graph[part]);
+	draw(trial);
 }
 
 /* Where the costs of a part stand. */
@@ -49,6 +54,9 @@ static void keep_known(struct trial *trial)
 	trial->known_for.recompute = plan->recompute;
 	trial->known_for.modules = plan->recompute_modules;
 	trial->known_for.offload = plan->activation_offload;
+	/* what recomputes decides there what is drawn, too */
+	if (trial->scenario.stack.keeps_gathered)
+		draw(trial);
 }
 
 void trial_cost(struct trial *trial, struct layer_cost *out)
