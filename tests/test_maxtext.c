@@ -123,6 +123,14 @@ static void degrees_are_products(void **state)
 	assert_string_equal(s.cluster.name, "tpu-v5p");
 	assert_true(noted(IMPORT_ASSUMED, "gpus"));
 	assert_true(noted(IMPORT_ASSUMED, "per_device_batch_size"));
+	/* what is left beside 256 is one at least: a node has no room for them */
+	read_good("maxtext",
+		  "model_name: llama3.1-8b\nici_fsdp_parallelism: -1\n"
+		  "ici_fsdp_transpose_parallelism: 256\nper_device_batch_size: 2\n",
+		  &s);
+	expect(&s, "gpus", "256");
+	expect(&s, "gbs", "512");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
 }
 
 static void others_are_refused(void **state)

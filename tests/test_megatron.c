@@ -175,6 +175,7 @@ static void test_forks(void **state)
 		{ "pretrain_bert.py", "", "an encoder" },
 		{ "pretrain_gpt.py", "--tokenizer-type BertWordPieceCase",
 		  "an encoder" },
+		{ "pretrain_gpt.py", "--data-path my_text_sentence", "an encoder" },
 		{ "x/pretrain_retro.py", "", "retrieval" },
 		{ "pretrain_gpt.py", "--transformer-type huggingface", "Hugging Face" },
 		{ "pretrain_vlm.py", "--vision-model-type clip", "vision" },
@@ -432,6 +433,13 @@ static void test_megatron_hostile(void **state)
 		  "--pipeline-model-parallel-layout '((((((t'",
 		  "layout" },
 		{ "MODEL_ARGS: [\n", "file:" },
+		{ "MODEL_ARGS:\n  model.config.num_layers: 12\n"
+		  "  model.config.hidden_size: 768\n"
+		  "  model.config.num_attention_heads: 16\n",
+		  "model.config.num_layers changes a recipe of NeMo 2" },
+		{ "python analyze_data.py --analyzing-task reduce --num-layers 1 "
+		  "--hidden-size 1 --num-attention-heads 1\n",
+		  "an analysis of data and trains nothing" },
 	};
 
 	(void)state;

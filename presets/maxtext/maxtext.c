@@ -334,7 +334,7 @@ static bool set_degrees(const struct mapped *m, const int64_t *axis, const bool 
 	bool said = mapped_find(m, "ici_fsdp_parallelism") != NULL;
 	bool sharded = axis[AXIS_FSDP] * axis[AXIS_CONTEXT] * axis[AXIS_EXPERT] > 1 ||
 		       open[AXIS_FSDP] || !said;
-	int64_t world = axis[AXIS_DATA];
+	int64_t world = axis[AXIS_DATA], least;
 
 	for (int i = AXIS_FSDP; i < AXIS_COUNT; i++)
 		if (__builtin_mul_overflow(world, axis[i], &world))
@@ -345,9 +345,16 @@ static bool set_degrees(const struct mapped *m, const int64_t *axis, const bool 
 	    !mapped_set_count(m, "ep", axis[AXIS_EXPERT], NULL) ||
 	    !mapped_set(m, "zero", sharded ? "3" : "0", NULL))
 		return false;
+	least = world / devices_of(m);
 	if (open[AXIS_DATA] || open[AXIS_FSDP] || !said)
 		world = 0;
 	world = world_of(m, axis, world);
+	/* -1 beside axes that take more than a node: it gets one at least */
+	if (world < 1 && least > m->out->cluster.gpus_per_node) {
+		world = least;
+		import_note(m->report, IMPORT_ASSUMED, "gpus", "%lld",
+			    (long long)world);
+	}
 	if (!mapped_set_world(m, world, mapped_find(m, "ici_fsdp_parallelism")))
 		return false;
 	return axis[AXIS_DATA] < 2 || axis[AXIS_FSDP] < 2 || world == 0 ||

@@ -193,6 +193,7 @@ const char *megatron_task(const struct arguments *arguments)
 	static const struct {
 		const char *flag, *task;
 	} flags[] = {
+		{ "analyzing-task", "an analysis of data" },
 		{ "num-tokens-to-generate", "generation" },
 		{ "tokens-to-generate", "generation" },
 		{ "out-seq-length", "generation" },
@@ -243,12 +244,12 @@ bool megatron_is_modelled(const struct arguments *arguments, struct error *error
  * have the flags of a GPT. */
 const char *megatron_doubt(const struct arguments *arguments)
 {
+	static const char encoder[] = "an encoder: its attention looks both ways, and "
+				      "is counted as causal";
 	static const struct {
 		const char *part, *why;
 	} programs[] = {
-		{ "bert",
-		  "an encoder: its attention looks both ways, and is counted as "
-		  "causal" },
+		{ "bert", encoder },
 		{ "t5", "encoder-decoder: read as its decoder only" },
 		{ "retro", "retrieval: its encoder and cross attention are left out" },
 		{ "vision", "a vision model: read as a text model of its layers" },
@@ -264,15 +265,10 @@ const char *megatron_doubt(const struct arguments *arguments)
 		{ "transformer-type", "huggingface",
 		  "a model of Hugging Face behind Megatron's flags: what its class has "
 		  "otherwise is left out" },
-		{ "bert-no-binary-head", NULL,
-		  "an encoder: its attention looks both ways, and is counted as "
-		  "causal" },
-		{ "tokenizer-type", "BertWordPieceCase",
-		  "an encoder: its attention looks both ways, and is counted as "
-		  "causal" },
-		{ "tokenizer-type", "BertWordPieceLowerCase",
-		  "an encoder: its attention looks both ways, and is counted as "
-		  "causal" },
+		{ "bert-no-binary-head", NULL, encoder },
+		{ "tokenizer-type", "BertWordPiece", encoder },
+		/* preprocess_data.py --split-sentences, which no decoder reads */
+		{ "data-path", "_text_sentence", encoder },
 		{ "retro-project-dir", NULL,
 		  "retrieval: its encoder and cross attention are left out" },
 		{ "vision-model-type", NULL, "the vision part is left out" },
@@ -298,7 +294,7 @@ const char *megatron_doubt(const struct arguments *arguments)
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
 		const struct argument *a = arguments_find(arguments, flags[i].flag);
 
-		if (a && (!flags[i].value || strcmp(a->value, flags[i].value) == 0))
+		if (a && (!flags[i].value || strstr(a->value, flags[i].value)))
 			return flags[i].why;
 	}
 	return strstr(arguments->file, "rwkv")

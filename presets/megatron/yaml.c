@@ -270,6 +270,7 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 	const struct node *from = node_get(root, "extends");
 	const struct node *first = from && from->child ? from->child : from;
 	const struct node *framework = trainer ? node_get(trainer, "framework") : NULL;
+	const struct node *ours = node_get(root, "MODEL_ARGS");
 
 	if (node_get(root, "distributed_strategy") && node_get(root, "exp_manager"))
 		return !error_set(
@@ -291,6 +292,15 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 					  "megatron, torchtitan or maxtext are read",
 				  known ? framework->text : "");
 	}
+	/* NeMo 2: of what recipe, with what activations and precision, is not said */
+	for (const struct node *node = ours ? ours->child : NULL; node;
+	     node = node->next)
+		if (node->key && strncmp(node->key, "model.config.", 13) == 0)
+			return !error_set(error, arguments->file, node->line,
+					  "%.40s changes a recipe of NeMo 2 that the "
+					  "file does not name, and that sets what it "
+					  "leaves out; give the command or the recipe",
+					  node->key);
 	/* Primus: the rest of what it says stands in the file that it extends */
 	if (!from || (trainer && node_get(trainer, "model")))
 		return false;
