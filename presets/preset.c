@@ -76,25 +76,31 @@ static bool unknown(enum preset_kind kind, const char *name, struct error *error
 			 one[kind], name, preset_kind_label(kind));
 }
 
+/* What is called as files of the kinds that are read are, though it may be absent. */
+static bool ends_as_file(const char *name)
+{
+	static const char *const endings[] = { ".yaml", ".yml",   ".json", ".sh", ".py",
+					       ".toml", ".slurm", ".md",   ".txt" };
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && i < sizeof endings / sizeof endings[0]; i++)
+		if (strcmp(dot, endings[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool looks_like_file(const char *name)
 {
-	const char *dot = strrchr(name, '.');
 	struct stat unused;
 
-	return strchr(name, '/') || strcmp(name, "-") == 0 ||
-	       (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
-			strcmp(dot, ".json") == 0)) ||
+	return strchr(name, '/') || strcmp(name, "-") == 0 || ends_as_file(name) ||
 	       stat(name, &unused) == 0;
 }
 
 /* "google/gemma-4-77B-it" is no path of a file that is missing. */
 static bool is_absent_id(const char *name)
 {
-	const char *dot = strrchr(name, '.');
-
-	return is_id(name) && access(name, F_OK) != 0 &&
-	       !(dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
-			 strcmp(dot, ".json") == 0));
+	return is_id(name) && access(name, F_OK) != 0 && !ends_as_file(name);
 }
 
 bool preset_open(enum preset_kind kind, const char *name, struct document *document,

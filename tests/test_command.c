@@ -225,6 +225,7 @@ static void test_bad_options_are_refused(void **state)
 	refuses("evl", "no command or plan 'evl'; did you mean shardscope eval?");
 	refuses("version", "did you mean shardscope --version?");
 	refuses("no-such-plan", "no plan 'no-such-plan'");
+	refuses("check nofile.sh", "nofile.sh: can't be read");
 	refuses("eval --tp", "needs a value");
 	refuses("eval --tp eight", "tp");
 	refuses("eval --tp 0", "tp");
