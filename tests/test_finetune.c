@@ -55,6 +55,19 @@ static void llama_factory_has_defaults(void **state)
 	expect(&s, "precision", "fp16");
 	expect(&s, "recompute", "none");
 	assert_true(noted(IMPORT_APPROXIMATE, "optim"));
+	expect(&s, "frozen_format", "nf4");
+	assert_null(strstr(s.model.approximate, "few bits"));
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen2.5-14B\ndo_train: true\n"
+		  "quantization_bit: 4\nquantization_method: hqq\n",
+		  &s);
+	expect(&s, "frozen_format", "wide");
+	assert_non_null(strstr(s.model.approximate, "few bits"));
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen3-30B-A3B\ndo_train: true\n"
+		  "quantization_bit: 4\n",
+		  &s);
+	expect(&s, "frozen_format", "wide");
 	assert_non_null(strstr(s.model.approximate, "few bits"));
 	read_good("llama-factory",
 		  "model_name_or_path: Qwen/Qwen3-30B-A3B\ndo_train: true\n"
@@ -161,6 +174,13 @@ static void axolotl_is_read(void **state)
 	expect(&s, "zero", "3");
 	expect(&s, "optimizer_offload", "1");
 	expect(&s, "recompute", "full");
+	expect(&s, "frozen_format", "nf4");
+	assert_string_equal(s.model.approximate, "");
+	read_good("axolotl",
+		  "base_model: NousResearch/Llama-2-7b-hf\nload_in_8bit: true\n"
+		  "adapter: lora\nlora_r: 32\nmicro_batch_size: 4\n",
+		  &s);
+	expect(&s, "frozen_format", "wide");
 	assert_non_null(strstr(s.model.approximate, "few bits"));
 	read_good("axolotl",
 		  "base_model: Qwen/Qwen3-32B\nsequence_len: 8192\nlora_r: 16\n"

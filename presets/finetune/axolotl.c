@@ -194,9 +194,10 @@ static bool read_rest(const struct mapped *m)
 	    !mapped_set(m, "lora_rank", "off", NULL))
 		return false;
 	recipe_note_whole(m, "lora_modules_to_save");
-	recipe_note_bits(m, "base_model",
-			 mapped_true(m, "load_in_4bit") ||
-				 mapped_true(m, "load_in_8bit"));
+	if (!mapped_true(m, "load_in_4bit") || !recipe_base_nf4(m, "load_in_4bit"))
+		recipe_note_bits(m, "base_model",
+				 mapped_true(m, "load_in_4bit") ||
+					 mapped_true(m, "load_in_8bit"));
 	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
 	       recipe_precision(m, "bf16") && read_batch(m);
 }

@@ -187,7 +187,12 @@ static bool read_whole_batch(const struct mapped *m)
 
 static bool read_rest(const struct mapped *m)
 {
-	bool few = pairs_find(m->pairs, "quantization_bit") != NULL;
+	const struct pair *bits = pairs_find(m->pairs, "quantization_bit");
+	const struct pair *method = pairs_find(m->pairs, "quantization_method");
+	const struct pair *type = pairs_find(m->pairs, "quantization_type");
+	bool nf4 = bits && strcmp(bits->value, "4") == 0 &&
+		   (!method || strncmp(method->value, "b", 1) == 0) &&
+		   (!type || strcmp(type->value, "nf4") == 0);
 	int64_t world = 0;
 
 	if (!read_kernels(m) || !read_adapters(m) || !recipe_sharding(m) ||
@@ -199,7 +204,8 @@ static bool read_rest(const struct mapped *m)
 	    !mapped_set(m, "zero", "1", NULL))
 		return false;
 	recipe_note_whole(m, "additional_target");
-	recipe_note_bits(m, "model_name_or_path", few);
+	if (!nf4 || !recipe_base_nf4(m, "quantization_bit"))
+		recipe_note_bits(m, "model_name_or_path", bits != NULL);
 	return mapped_count(m, "ray_num_workers", &world) &&
 	       recipe_batch(m, world, mapped_find(m, "ray_num_workers")) &&
 	       read_whole_batch(m);

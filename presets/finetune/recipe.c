@@ -179,6 +179,12 @@ void recipe_note_whole(const struct mapped *m, const char *key)
 				   "out");
 }
 
+bool recipe_base_nf4(const struct mapped *m, const char *key)
+{
+	return m->out->plan.lora_rank > 0 && m->out->model.moe.experts == 0 &&
+	       mapped_set(m, "frozen_format", "nf4", pairs_find(m->pairs, key));
+}
+
 void recipe_note_bits(const struct mapped *m, const char *name, bool few)
 {
 	const struct pair *checkpoint = pairs_find(m->pairs, name);

@@ -26,6 +26,9 @@ const char *recipe_stack(const struct pairs *pairs);
 bool recipe_sharding(const struct mapped *m);
 /* bf16, fp16 and fp8, of which `none` says what their absence means. */
 bool recipe_precision(const struct mapped *m, const char *none);
+/* bitsandbytes' 4 bits below adapters, whose default of both trainers is nf4 with its
+ * scales packed again; experts in one tensor keep their bits. False: not so. */
+bool recipe_base_nf4(const struct mapped *m, const char *key);
 /* Whether base weights of few bits, by themselves or by the name of the checkpoint that
  * stands behind this key, are counted in 16, which the model then says. */
 void recipe_note_bits(const struct mapped *m, const char *model, bool few);
