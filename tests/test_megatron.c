@@ -167,6 +167,7 @@ static void test_forks(void **state)
 		{ "--model-parallel-size 4", "tp", "4" },
 		{ "--model-parallel-size 4 --tensor-model-parallel-size 2", "tp", "2" },
 		{ "--batch-size 4", "mbs", "4" },
+		{ "--step-batch-size-schedule '0:768 250B:1536'", "gbs", "1536" },
 		{ "--language-model-type 2b --decoder-seq-length 512", "seq", "512" },
 	};
 	static const struct {

@@ -124,6 +124,22 @@ static bool level_experts(struct arguments *arguments, struct import_report *rep
 	return arguments_add(arguments, "num-experts", text, found->line);
 }
 
+/* "0:768 250B:1536" of Megatron-LM, a batch from so many samples or tokens on, which
+ * excludes --global-batch-size: the last is that of the rest. */
+static bool last_batch(struct arguments *arguments, struct import_report *report)
+{
+	const struct argument *steps =
+		arguments_find(arguments, "step-batch-size-schedule");
+	const char *last = steps ? strrchr(steps->value, ':') : NULL;
+
+	if (!last || arguments_find(arguments, "global-batch-size"))
+		return true;
+	if (strchr(steps->value, ':') != last)
+		import_note(report, IMPORT_ASSUMED, "step-batch-size-schedule",
+			    "its last batch, %.20s", last + 1);
+	return arguments_add(arguments, "global-batch-size", last + 1, steps->line);
+}
+
 /* Python's int() takes "146_484_375"; other words keep their bars. */
 static bool drop_bars(struct arguments *arguments, struct argument *a)
 {
@@ -162,7 +178,7 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report)
 				break;
 			}
 		}
-	return level_experts(arguments, report);
+	return level_experts(arguments, report) && last_batch(arguments, report);
 }
 
 static const char learns[] = "reinforcement learning";
