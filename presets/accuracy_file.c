@@ -51,6 +51,7 @@ static const struct field fields[] = {
 	NUMBER("fit.steepness", fit.steepness),
 	NUMBER("fit.middle", fit.middle),
 	NUMBER("fit.tenth_beyond", fit.tenth_beyond),
+	NUMBER("fit.surely", fit.surely),
 	NUMBER("beyond.gpus", beyond.gpus),
 	NUMBER("beyond.factor", beyond.factor),
 	NUMBER("calibration.compute", prior.compute),
@@ -86,10 +87,12 @@ static bool accuracy_read(const struct document *document, struct accuracy *out,
 						 i ? "memory" : "step", words[k]);
 	}
 	if (!(read.fit.steepness > 0) || !(read.fit.tenth_beyond > 1) ||
+	    !(read.fit.surely > 0.5 && read.fit.surely < 1) ||
 	    !(read.beyond.factor >= 1))
 		return error_set(error, document->file, 0,
 				 "expected fit.steepness above 0, fit.tenth_beyond "
-				 "above 1 and beyond.factor from 1 on");
+				 "above 1, fit.surely between 0.5 and 1 and "
+				 "beyond.factor from 1 on");
 	*out = read;
 	return true;
 }

@@ -326,7 +326,7 @@ static void want_product(const struct graph_operator *op, const struct place *at
 	struct roofline memory;
 
 	memset(w, 0, sizeof *w);
-	roofline_memory(&s.cluster.accelerator, &memory);
+	roofline_memory(&s.cluster.accelerator, 0.5, &memory);
 	memory.kernel_seconds += s.stack.kernel_gap_seconds / 2;
 	time_product(op, bytes, &memory, w);
 	if (turns)
@@ -453,7 +453,7 @@ static void check_moved(const struct graph_operator *op)
 {
 	struct roofline memory;
 
-	roofline_memory(&s.cluster.accelerator, &memory);
+	roofline_memory(&s.cluster.accelerator, 0.5, &memory);
 	memory.kernel_seconds += s.stack.kernel_gap_seconds / 2;
 	assert_close(op->forward_seconds,
 		     roofline_seconds(&memory, 0, op->forward_bytes), 1e-12);

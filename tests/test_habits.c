@@ -114,6 +114,18 @@ static void test_curves_are_the_files(void **state)
 	assert_memory_equal(&s.cluster.accuracy.beyond, &shipped->beyond,
 			    sizeof shipped->beyond);
 	train_estimate(&s, &before);
+	/* on a machine that nobody measured it is unsure up to that chance */
+	s.cluster.accelerator.calibration.unmeasured = true;
+	for (int i = 0; i < 2; i++) {
+		train_estimate(&s, &before);
+		s.cluster.accuracy.fit.surely =
+			before.fit_probability + (i ? -1e-6 : 1e-6);
+		train_estimate(&s, &after);
+		assert_int_equal(after.unsure, !i);
+	}
+	s.cluster.accuracy.fit.surely = shipped->fit.surely;
+	s.cluster.accelerator.calibration.unmeasured = false;
+	train_estimate(&s, &before);
 	s.cluster.accuracy.fit.middle =
 		before.memory.total_bytes / before.capacity_bytes;
 	s.cluster.accuracy.beyond = (struct range_growth){ 1, 2 };

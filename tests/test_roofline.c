@@ -93,7 +93,7 @@ static void test_cores_that_nobody_counted_leave_no_tail(void **state)
 	roofline_gemm(&a, PRECISION_BF16, &r);
 	assert_true(roofline_tail_flops(&r, 129, 257, 1000) == 0);
 	a.cores = 7;
-	roofline_memory(&a, &r);
+	roofline_memory(&a, 0.5, &r);
 	assert_true(roofline_tail_flops(&r, 129, 257, 1000) == 0);
 	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 4096, 128, &r);
 	assert_true(roofline_tail_flops(&r, 129, 257, 1000) == 0);
@@ -187,7 +187,7 @@ static void test_elementwise_kernels_compute_at_the_peak_of_fp32(void **state)
 	struct roofline r;
 
 	(void)state;
-	roofline_memory(&a, &r);
+	roofline_memory(&a, 0.5, &r);
 	assert_close(r.seconds_per_flop, 1 / 13e9, 1e-12);
 	assert_close(r.seconds_per_byte, 1 / (11e9 * 0.43), 1e-12);
 	assert_close(r.kernel_seconds, 47e-6 / 2, 1e-12);
@@ -250,8 +250,8 @@ static void test_a_calibrated_scale_scales_every_second(void **state)
 	roofline_gemm(&slow, PRECISION_BF16, &three[0]);
 	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 100, 64, &one[1]);
 	roofline_attention(&slow, PRECISION_BF16, ATTENTION_FLASH2, 100, 64, &three[1]);
-	roofline_memory(&a, &one[2]);
-	roofline_memory(&slow, &three[2]);
+	roofline_memory(&a, 0.5, &one[2]);
+	roofline_memory(&slow, 0.5, &three[2]);
 	for (int i = 0; i < 3; i++) {
 		assert_close(three[i].seconds_per_byte, 3 * one[i].seconds_per_byte,
 			     1e-12);

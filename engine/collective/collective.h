@@ -54,6 +54,7 @@ struct fabric {
 	double network_share; /* of the network's rate: what the software makes of it */
 	double domain_share;  /* of the domain's */
 	double slowdown;    /* seconds of a byte measured over predicted (calibrate) */
+	double start_steps; /* of a kernel where nobody measured (habits.h) */
 	enum algorithm pin; /* taken wherever it applies; ALGORITHM_AUTO = none */
 	enum reduction_kernels kernels; /* of a server, beside its library's */
 	double dispatch_start_seconds;  /* of its own dispatcher; 0 = as an exchange */

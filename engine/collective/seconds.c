@@ -60,7 +60,8 @@ static void find_paces(const struct fabric *fabric, enum transport transport,
 	const struct transports *all = &fabric->cluster->accelerator.transports;
 	const struct link *near = &fabric->cluster->link[LINK_DOMAIN];
 	struct protocol plain = {
-		.start_seconds = unmeasured_start_value(near->latency_seconds),
+		.start_seconds = unmeasured_start_value(fabric->start_steps,
+							near->latency_seconds),
 		.share = 1,
 	};
 	bool own =

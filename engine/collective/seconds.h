@@ -37,8 +37,8 @@ FORMULA(rate, (double B, double e, double d, double share), B *e *d *share);
 FORMULA(calibrated_share, (double e, double d, double n), min(1, e *d / n));
 
 /* Of a kernel where nobody measured the accelerator: as long as so many steps inside
- * the domain (nccl-tests on A100 to B300 meet 9 to 10 us on two ranks). */
-FORMULA(unmeasured_start, (double hop), 6 * hop);
+ * the domain. */
+FORMULA(unmeasured_start, (double steps, double hop), steps *hop);
 
 static inline double work_waiting(const struct unit_work *work, const struct pace *pace)
 {

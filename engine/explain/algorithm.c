@@ -184,6 +184,8 @@ static void start_terms(const struct asked *a, struct explanation *out)
 			 "cluster.serving_all_to_all_seconds");
 	} else {
 		explain_formula(out, unmeasured_start_text);
+		constant(a, out, "steps", "inside the domain, as usual",
+			 "habits.unmeasured_hops");
 		constant(a, out, "hop", "a step inside the domain",
 			 "cluster.domain_latency_seconds");
 	}

@@ -223,6 +223,8 @@ const struct constant explain_constants[] = {
 	     FORM_REAL, cluster.accuracy.fit.middle),
 	REAL("accuracy.fit_tenth_beyond", "The same where it is a tenth", FORM_REAL,
 	     cluster.accuracy.fit.tenth_beyond),
+	REAL("accuracy.fit_surely", "Chance from which a plan is said to fit there",
+	     FORM_PERCENT, cluster.accuracy.fit.surely),
 	REAL("accuracy.beyond_gpus", "Accelerators beyond which ranges are wider",
 	     FORM_REAL, cluster.accuracy.beyond.gpus),
 	REAL("accuracy.beyond_factor", "How much wider they are", FORM_REAL,

@@ -147,7 +147,8 @@ static void small_kernel_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "(");
 	add_kernel(a, out);
-	explain_say(out, ") / 2");
+	explain_say(out, ") * small");
+	knob(a, out, "small", "of a GEMM's", "habits.small_start");
 }
 
 VALUE(unaligned, explain_step(a)->context.unaligned_efficiency)

@@ -66,7 +66,8 @@ static void gradient_terms(const struct asked *a, struct explanation *out)
 
 VALUE(adding, step_accumulate_bytes(a->scenario, 1))
 VALUE(optimizer, step_optimizer_bytes(a->scenario))
-VALUE(moments, step_moment_bytes((enum optimizer)plan(a)->optimizer))
+VALUE(moments,
+      step_moment_bytes(&a->scenario->stack.habits, (enum optimizer)plan(a)->optimizer))
 VALUE(master, step_master_bytes(a->scenario))
 VALUE(master_rest, step_master_rest(a->scenario))
 VALUE(stepped, step_stepped_bytes(a->scenario))
@@ -74,13 +75,19 @@ VALUE(stepped, step_stepped_bytes(a->scenario))
 /* "if(optimizer == 0, 8, if(optimizer == 1, 2, ... 4))" */
 static void moment_terms(const struct asked *a, struct explanation *out)
 {
+	const struct habits *h = &a->scenario->stack.habits;
+
 	for (int i = 0; i + 1 < OPTIMIZER_COUNT; i++)
-		explain_say(out, "if(optimizer == %d, %g, ", i,
-			    step_moment_bytes((enum optimizer)i));
-	explain_say(out, "%g", step_moment_bytes(OPTIMIZER_COUNT - 1));
+		if (i == OPTIMIZER_ADAFACTOR)
+			explain_say(out, "if(optimizer == %d, factored, ", i);
+		else
+			explain_say(out, "if(optimizer == %d, %g, ", i,
+				    step_moment_bytes(h, (enum optimizer)i));
+	explain_say(out, "%g", step_moment_bytes(h, OPTIMIZER_COUNT - 1));
 	for (int i = 0; i + 1 < OPTIMIZER_COUNT; i++)
 		explain_say(out, ")");
 	knob(a, out, "optimizer", "by the number of its word", "optimizer");
+	knob(a, out, "factored", "means of rows and columns", "habits.factored_bytes");
 }
 
 VALUE(moved, states_moved_bytes(a->scenario))

@@ -341,14 +341,15 @@ static void set_rates(const struct scenario *scenario, struct graph_context *out
 {
 	const struct accelerator *a = &scenario->cluster.accelerator;
 	enum precision precision = (enum precision)scenario->plan.precision;
+	double small = scenario->stack.habits.small_start;
 
 	roofline_gemm(a, precision, &out->gemm);
 	roofline_gemm(a, precision_table[precision].wide ? precision : PRECISION_BF16,
 		      &out->head_gemm);
-	roofline_memory(a, &out->memory);
+	roofline_memory(a, small, &out->memory);
 	out->gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;
 	out->head_gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;
-	out->memory.kernel_seconds += scenario->stack.kernel_gap_seconds / 2;
+	out->memory.kernel_seconds += small * scenario->stack.kernel_gap_seconds;
 	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 }
 

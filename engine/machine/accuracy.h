@@ -47,9 +47,10 @@ struct serve_spread {
 
 /* How the chance to fit falls with predicted over usable memory: a logistic, as steep
  * as that and a half at `middle`. Where nobody measured the accelerator it is never
- * steeper than where one run in ten needs more than tenth_beyond times as much. */
+ * steeper than where one run in ten needs more than tenth_beyond times as much, and a
+ * plan is said to fit from the chance `surely` on. */
 struct fit_curve {
-	double steepness, middle, tenth_beyond;
+	double steepness, middle, tenth_beyond, surely;
 };
 
 /* Ranges are so much wider for more accelerators than that, and for layers that no

@@ -11,6 +11,7 @@
 	/* shares of a rate, and times as many bytes */                             \
 	ROW(flash_backward, "Rate of flash attention backward over forward")        \
 	ROW(scan_backward, "Work of a scan backward over forward")                  \
+	ROW(small_start, "Start of a kernel bound by memory over a GEMM's")         \
 	ROW(unfused_rotary, "Traffic of rotary positions op by op over fused")      \
 	ROW(unfused_gate, "Traffic of a gated activation op by op over fused")      \
 	ROW(norm_forward, "Traffic of a general layer norm over one pass")          \
@@ -23,6 +24,10 @@
 	/* DeepEP in domains of more than wide_ranks ranks */                       \
 	ROW(wide_ranks, "Ranks up to which combining is as fast as dispatching")    \
 	ROW(wide_combine, "Time of combining beyond these over dispatching")        \
+	/* collectives of an accelerator that nobody measured */                    \
+	ROW(unmeasured_hops, "Steps inside a domain that starting one takes")       \
+	/* of the optimizer's states */                                             \
+	ROW(factored_bytes, "Bytes of Adafactor's moments for a parameter")         \
 	/* launches, and what they take */                                          \
 	ROW(small_launches, "Launches of a small kernel of PyTorch")                \
 	ROW(expert_launches, "Launches of an expert over those of its operator")    \

@@ -55,7 +55,8 @@ static double share(double efficiency)
 	return efficiency > 0 ? efficiency : 1;
 }
 
-void roofline_memory(const struct accelerator *accelerator, struct roofline *out)
+void roofline_memory(const struct accelerator *accelerator, double start,
+		     struct roofline *out)
 {
 	double scale = share(accelerator->calibration.compute_scale);
 
@@ -64,8 +65,7 @@ void roofline_memory(const struct accelerator *accelerator, struct roofline *out
 			 share(accelerator->calibration.memory_efficiency));
 	out->seconds_per_flop = 1 / share(accelerator->peak_flops[PRECISION_FP32]);
 	out->per_core = out->tail_flops = 0;
-	/* most of these kernels are short and fused with a neighbour */
-	out->kernel_seconds = scale * accelerator->calibration.kernel_seconds / 2;
+	out->kernel_seconds = scale * accelerator->calibration.kernel_seconds * start;
 }
 
 void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
@@ -74,8 +74,7 @@ void roofline_gemm(const struct accelerator *accelerator, enum precision precisi
 	enum precision used = roofline_precision(accelerator, precision);
 	double scale = share(accelerator->calibration.compute_scale);
 
-	roofline_memory(accelerator, out);
-	out->kernel_seconds = scale * accelerator->calibration.kernel_seconds;
+	roofline_memory(accelerator, 1, out);
 	out->seconds_per_flop =
 		scale / (accelerator->peak_flops[used] *
 			 share(accelerator->calibration.gemm_efficiency[used]));
@@ -103,8 +102,7 @@ void roofline_attention(const struct accelerator *accelerator, enum precision pr
 	double efficiency = share(c->attention_efficiency[kernel]);
 	double scale = share(c->compute_scale);
 
-	roofline_memory(accelerator, out);
-	out->kernel_seconds = scale * c->kernel_seconds;
+	roofline_memory(accelerator, 1, out);
 	if (attention_table[kernel].flash) {
 		efficiency *= seq / (seq + c->attention_half_seq);
 		if (head_dim <= 64)

@@ -46,7 +46,9 @@ enum precision roofline_attention_precision(const struct accelerator *accelerato
 void roofline_attention(const struct accelerator *accelerator, enum precision precision,
 			enum attention_kernel kernel, double seq, double head_dim,
 			struct roofline *out);
-/* Norms, activations and other elementwise kernels. */
-void roofline_memory(const struct accelerator *accelerator, struct roofline *out);
+/* Norms, activations and other elementwise kernels, which start in that share of a
+ * GEMM's start. */
+void roofline_memory(const struct accelerator *accelerator, double start,
+		     struct roofline *out);
 
 #endif

@@ -72,7 +72,7 @@ void train_bound(const struct scenario *s, const struct layer_cost *cost,
 	struct bound_part part;
 	struct roofline memory;
 
-	roofline_memory(&s->cluster.accelerator, &memory);
+	roofline_memory(&s->cluster.accelerator, s->stack.habits.small_start, &memory);
 	*out = (struct train_bound){ .framework_bytes = s->stack.context_bytes,
 				     .memory_seconds = memory.seconds_per_byte };
 	for (int k = 0; k < m->kinds; k++) {

@@ -216,9 +216,6 @@ static void tell_overflow(const struct hosts *h, struct estimate *out)
 		f->knob = name_sender(&h->step->scenario->plan);
 }
 
-/* From this chance on a plan is said to fit, also where nobody measured. */
-static const double surely = 0.95;
-
 /* The chance that both memories are enough is that of the fuller one: what is sent to
  * the host is calculated like what stays, and no surer. */
 static void judge_host(const struct step *step, struct estimate *out)
@@ -261,5 +258,7 @@ void step_host(const struct step *step, struct estimate *out)
 	out->host_capacity_bytes = step_host_capacity(&step->scenario->cluster);
 	if (plan->optimizer_offload > 0 || plan_sends_activations(plan))
 		fit_host(step, out);
-	out->unsure = out->wide_chance && out->fit_probability < surely;
+	out->unsure =
+		out->wide_chance &&
+		out->fit_probability < step->scenario->cluster.accuracy.fit.surely;
 }

@@ -121,15 +121,24 @@ double step_sent_bytes(const struct scenario *scenario)
 		       : step_gradient_bytes(scenario);
 }
 
-double step_moment_bytes(enum optimizer optimizer)
+double step_moment_bytes(const struct habits *habits, enum optimizer optimizer)
 {
-	static const double moments[OPTIMIZER_COUNT] = {
-		[OPTIMIZER_ADAMW] = 8,      [OPTIMIZER_ADAMW_8BIT] = 2,
-		[OPTIMIZER_ADAMW_BF16] = 4, [OPTIMIZER_ADAFACTOR] = 0.01,
-		[OPTIMIZER_MUON] = 4,       [OPTIMIZER_SGD] = 4,
+	const double moments[OPTIMIZER_COUNT] = {
+		[OPTIMIZER_ADAMW] = 8,
+		[OPTIMIZER_ADAMW_8BIT] = 2,
+		[OPTIMIZER_ADAMW_BF16] = 4,
+		[OPTIMIZER_ADAFACTOR] = habits->factored_bytes,
+		[OPTIMIZER_MUON] = 4,
+		[OPTIMIZER_SGD] = 4,
 	};
 
 	return moments[optimizer];
+}
+
+static double moments_of(const struct scenario *scenario)
+{
+	return step_moment_bytes(&scenario->stack.habits,
+				 (enum optimizer)scenario->plan.optimizer);
 }
 
 double step_master_rest(const struct scenario *scenario)
@@ -151,8 +160,7 @@ double step_master_bytes(const struct scenario *scenario)
 /* Master weight and moments per trained parameter (cost-formulas 2.7). */
 double step_optimizer_bytes(const struct scenario *scenario)
 {
-	return step_master_bytes(scenario) +
-	       step_moment_bytes((enum optimizer)scenario->plan.optimizer);
+	return step_master_bytes(scenario) + moments_of(scenario);
 }
 
 double step_stepped_bytes(const struct scenario *scenario)
@@ -166,17 +174,15 @@ double states_moved_bytes(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
-	return states_moved_value(step_moment_bytes((enum optimizer)plan->optimizer),
-				  step_stepped_bytes(scenario), plan->optimizer);
+	return states_moved_value(moments_of(scenario), step_stepped_bytes(scenario),
+				  plan->optimizer);
 }
 
 double states_host_moved_bytes(const struct scenario *scenario)
 {
-	const struct plan *plan = &scenario->plan;
-
-	return states_host_moved_value(
-		step_moment_bytes((enum optimizer)plan->optimizer),
-		step_stepped_bytes(scenario), step_gradient_bytes(scenario));
+	return states_host_moved_value(moments_of(scenario),
+				       step_stepped_bytes(scenario),
+				       step_gradient_bytes(scenario));
 }
 
 double states_host_seconds(const struct scenario *scenario)

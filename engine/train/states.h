@@ -68,7 +68,7 @@ double step_optimizer_bytes(const struct scenario *scenario);
  */
 double step_master_rest(const struct scenario *scenario);
 double step_master_bytes(const struct scenario *scenario);
-double step_moment_bytes(enum optimizer optimizer);
+double step_moment_bytes(const struct habits *habits, enum optimizer optimizer);
 /* Mean of the layers' weights and those of the ends and some layers, which stay wide.
  */
 double step_weight_bytes(const struct scenario *scenario);

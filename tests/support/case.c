@@ -56,7 +56,7 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 	for (int k = 0; k < RUN_KINDS; k++)
 		s->cluster.accuracy.time[k] = s->cluster.accuracy.memory[k] =
 			(struct spread){ 0.9, 1.2 };
-	s->cluster.accuracy.fit = (struct fit_curve){ 18, 1.005, 1.13 };
+	s->cluster.accuracy.fit = (struct fit_curve){ 18, 1.005, 1.13, 0.95 };
 	s->cluster.accuracy.beyond = (struct range_growth){ 1024, 1.5 };
 	s->cluster.gpus = gpus;
 	s->cluster.gpus_per_node = 8;
@@ -89,6 +89,9 @@ void case_habits(struct stack *stack)
 	stack->habits = (struct habits){
 		.flash_backward = 0.82,
 		.scan_backward = 2.5,
+		.small_start = 0.5,
+		.unmeasured_hops = 6,
+		.factored_bytes = 0.01,
 		.unfused_rotary = 3,
 		.unfused_gate = 1.7,
 		.norm_forward = 1.404,

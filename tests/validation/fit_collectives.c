@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "engine/collective/collective.h"
+#include "presets/habits_file.h"
 #include "presets/library.h"
 
 static const int shakes = 100;
@@ -225,6 +226,7 @@ static double predict(const struct row *row, const struct cluster *cluster,
 				 .network_share = 1,
 				 .domain_share = 1,
 				 .slowdown = 1,
+				 .start_steps = habits_shipped()->unmeasured_hops,
 				 .kernels = row->kernels };
 	struct group group = { .ranks = row->ranks,
 			       .stride = 1,
