@@ -352,6 +352,11 @@ static void fill_training(struct draft *d, const struct draft *usual)
 		take(d, usual, f);
 		own->assumed = own->unmeasured = true;
 	}
+	/* a CPU that launches kernels in no time would never be waited for */
+	if (d->cluster.launch_seconds <= 0) {
+		d->cluster.launch_seconds = usual->cluster.launch_seconds;
+		own->assumed = true;
+	}
 }
 
 static bool fill_kernels(struct draft *d)

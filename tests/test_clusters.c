@@ -239,6 +239,7 @@ static void silent_kernels_are_those_in_the_middle(void **state)
 	assert_true(mine.accelerator.calibration.serving.assumed);
 	assert_true(mine.accelerator.calibration.assumed);
 	assert_true(mine.accelerator.calibration.unmeasured);
+	check_middle("launch", c, offsetof(struct cluster, launch_seconds), 1, &mine);
 	check_middle("serving", c,
 		     offsetof(struct cluster, accelerator.calibration.serving), SERVING,
 		     &mine);
