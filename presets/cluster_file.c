@@ -63,9 +63,10 @@ struct draft {
 		NUMBER(word ".efficiency", link[level].efficiency, 0),             \
 		NUMBER(word ".latency_us", link[level].latency_seconds, 1e-6),     \
 		NUMBER(word ".oversubscription", link[level].oversubscription, 0), \
+		{ word ".in_network_reduction", FIELD_BOOL,                        \
+		  C(link[level].in_network_reduction), 0, NULL },                  \
 	{                                                                          \
-		word ".in_network_reduction", FIELD_BOOL,                          \
-			C(link[level].in_network_reduction), 0, NULL               \
+		word ".assumed", FIELD_BOOL, C(link[level].assumed), 0, NULL       \
 	}
 
 static const char *const maker_words[MAKER_COUNT + 1] = { "unknown", "nvidia", "amd",
@@ -359,6 +360,17 @@ static void fill_training(struct draft *d, const struct draft *usual)
 	}
 }
 
+/* Nor does a link carry all of its line, or a message arrive as it leaves. */
+static void fill_link(struct link *own, const struct link *usual)
+{
+	own->assumed =
+		own->assumed || own->efficiency <= 0 || own->latency_seconds <= 0;
+	if (own->efficiency <= 0)
+		own->efficiency = usual->efficiency;
+	if (own->latency_seconds <= 0)
+		own->latency_seconds = usual->latency_seconds;
+}
+
 static bool fill_kernels(struct draft *d)
 {
 	const struct draft *usual = usual_kernels();
@@ -367,6 +379,8 @@ static bool fill_kernels(struct draft *d)
 		return false;
 	fill_serving(d, usual);
 	fill_training(d, usual);
+	for (int i = LINK_DOMAIN; i <= LINK_NETWORK; i++)
+		fill_link(&d->cluster.link[i], &usual->cluster.link[i]);
 	return true;
 }
 

@@ -68,6 +68,8 @@ void report_start(cJSON *root, const struct start *start,
 	if (start_believes_kernels(scenario))
 		cJSON_AddStringToObject(object, "kernels",
 					"as on measured accelerators");
+	if (start_believes_links(scenario))
+		cJSON_AddStringToObject(object, "links", "as on measured machines");
 	if (start->others[0] != '\0')
 		cJSON_AddStringToObject(object, "others", start->others);
 }

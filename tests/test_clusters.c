@@ -239,6 +239,14 @@ static void silent_kernels_are_those_in_the_middle(void **state)
 	assert_true(mine.accelerator.calibration.serving.assumed);
 	assert_true(mine.accelerator.calibration.assumed);
 	assert_true(mine.accelerator.calibration.unmeasured);
+	for (int i = LINK_DOMAIN; i <= LINK_NETWORK; i++) {
+		assert_true(mine.link[i].assumed && !c[1].link[i].assumed);
+		check_middle("efficiency", c,
+			     offsetof(struct cluster, link[i].efficiency), 1, &mine);
+		check_middle("latency", c,
+			     offsetof(struct cluster, link[i].latency_seconds), 1,
+			     &mine);
+	}
 	check_middle("launch", c, offsetof(struct cluster, launch_seconds), 1, &mine);
 	check_middle("serving", c,
 		     offsetof(struct cluster, accelerator.calibration.serving), SERVING,
@@ -289,7 +297,8 @@ static void a_step_on_assumed_kernels_says_so(void **state)
 	read_bare(&s.cluster, "");
 	s.cluster.gpus = 8;
 	start_text(&none, &s, text, sizeof text);
-	assert_string_equal(text, "kernels as on measured accelerators");
+	assert_string_equal(text, "kernels as on measured accelerators, "
+				  "links as on measured machines");
 	train_estimate(&s, &e);
 	between("mine", "MFU", e.mfu, 0.2, 0.6);
 }
@@ -339,17 +348,20 @@ static void what_is_assumed_of_kernels_is_told(void **state)
 	read_bare(&s.cluster, "");
 	s.cluster.gpus = 16;
 	start_text(&none, &s, text, sizeof text);
-	assert_string_equal(text, "kernels as on measured accelerators");
+	assert_string_equal(text, "kernels as on measured accelerators, "
+				  "links as on measured machines");
 	spread = serve_spread_of(&s, 32);
 	assert_close(spread.tpot, s.cluster.accuracy.serving[1].unfitted, 1e-12);
 	/* and of drafts that nobody measured */
 	case_set(&s, "speculative", "mtp");
 	start_text(&none, &s, text, sizeof text);
 	assert_string_equal(text,
-			    "acceptance 0.85, kernels as on measured accelerators");
+			    "acceptance 0.85, kernels as on measured accelerators, "
+			    "links as on measured machines");
 	case_set(&s, "acceptance", "0.5");
 	start_text(&none, &s, text, sizeof text);
-	assert_string_equal(text, "kernels as on measured accelerators");
+	assert_string_equal(text, "kernels as on measured accelerators, "
+				  "links as on measured machines");
 	stream = open_memstream(&copy, &size);
 	cluster_write(&s.cluster, stream);
 	fclose(stream);
@@ -364,6 +376,8 @@ static void what_is_assumed_of_kernels_is_told(void **state)
 	/* training has those of its own */
 	case_set(&s, "mode", "training");
 	s.cluster.accelerator.calibration.assumed = false;
+	s.cluster.link[LINK_DOMAIN].assumed = s.cluster.link[LINK_NETWORK].assumed =
+		false;
 	assert_int_equal(start_text(&none, &s, text, sizeof text), 0);
 }
 

@@ -141,6 +141,7 @@ static void some_fabric(void)
 				t->row[i][k] = some_protocol();
 	t->copy_share = next(2) ? between(0.5, 3) : 0;
 	fabric = (struct fabric){
+		.start_steps = 6,
 		.cluster = &cluster,
 		.network_share = next(2) ? 1 : between(0.4, 1),
 		.domain_share = next(2) ? 1 : between(0.4, 1),
@@ -310,8 +311,8 @@ static double seconds_of(const struct row *row, const struct unit_work *work)
 				     seconds_in(row, work, &table[i], payload[i]));
 	if (isfinite(least))
 		return least;
-	plain.start_seconds =
-		unmeasured_start_value(cluster.link[LINK_DOMAIN].latency_seconds);
+	plain.start_seconds = unmeasured_start_value(
+		fabric.start_steps, cluster.link[LINK_DOMAIN].latency_seconds);
 	return seconds_in(row, work, &plain, 1);
 }
 
@@ -501,7 +502,9 @@ static void test_what_a_library_takes_by_size(void **state)
 
 	(void)state;
 	memset(&cluster, 0, sizeof cluster);
-	fabric = (struct fabric){ .cluster = &cluster, .kernels = REDUCES_VLLM };
+	fabric = (struct fabric){ .start_steps = 6,
+				  .cluster = &cluster,
+				  .kernels = REDUCES_VLLM };
 	for (int64_t ranks = 2; ranks <= 16; ranks++)
 		for (double size = 1; size <= 1 << 25; size *= 2)
 			for (int off = -1; off <= 1; off++)

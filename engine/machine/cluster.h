@@ -124,6 +124,7 @@ struct link {
 	 * stands between them: bytes_per_second is that of all; 0 = a switch */
 	int64_t lines;
 	bool in_network_reduction; /* LINK_DOMAIN: NVLS; LINK_NETWORK: SHARP */
+	bool assumed;              /* the file states no efficiency, or no latency */
 };
 
 struct cluster {

@@ -153,7 +153,14 @@ bool start_believes_kernels(const struct scenario *s)
 	return s->plan.mode == MODE_INFERENCE ? c->serving.assumed : c->assumed;
 }
 
-/* What the numbers stand on and nobody said: kernels, and a server's drafts. */
+bool start_believes_links(const struct scenario *s)
+{
+	const struct link *link = s->cluster.link;
+
+	return link[LINK_DOMAIN].assumed || link[LINK_NETWORK].assumed;
+}
+
+/* What the numbers stand on and nobody said: kernels, links, and a server's drafts. */
 static size_t add_believed(const struct start *start, const struct scenario *s,
 			   size_t used, char *out, size_t size)
 {
@@ -165,6 +172,10 @@ static size_t add_believed(const struct start *start, const struct scenario *s,
 	if (start_believes_kernels(s) && used < size)
 		used += (size_t)snprintf(out + used, size - used,
 					 "%skernels as on measured accelerators",
+					 used ? ", " : "");
+	if (start_believes_links(s) && used < size)
+		used += (size_t)snprintf(out + used, size - used,
+					 "%slinks as on measured machines",
 					 used ? ", " : "");
 	return used;
 }

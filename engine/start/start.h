@@ -49,6 +49,8 @@ bool start_again(const struct start *start, const struct scenario *scenario,
 double start_acceptance(const struct scenario *scenario);
 /* Whether its cluster's file states no rates of kernels for what it does. */
 bool start_believes_kernels(const struct scenario *scenario);
+/* The same of its links. */
+bool start_believes_links(const struct scenario *scenario);
 /* "dgx-h100, seq 4096, gbs 1024, tp 4": what was chosen, with its values in the
  * scenario, and what the numbers stand on that nobody said; what does nothing
  * there is left out. Empty, and 0, where nothing was. */
