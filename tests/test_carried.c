@@ -1,10 +1,10 @@
 /* test_carried.c - the closed form against the simulation where they once differed:
- * prompts that no burst brings together, a prefix that all share. */
+ * prompts that come one by one, what decodes beside them, a prefix that all share. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/serve/carried.h"
 #include "engine/serve/serve.h"
-#include "engine/serve/serve_parts.h"
 #include "engine/serve/simulate.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -36,6 +36,110 @@ static void simulate(const struct scenario *s, int requests, struct queue_result
 	assert_true(arena.base && arena.size > 0);
 	assert_true(serve_simulate(s, &load, &arena, out));
 	free(arena.base);
+}
+
+static const char *const one[3] = { "llama3.1-8b", "dgx-h100", "vllm" };
+static const char *const alone[][2] = {
+	{ "gpus", "1" }, { "tp", "1" }, { "prompt", "2560" }, { "output", "64" }
+};
+enum { ALONE = sizeof alone / sizeof alone[0] };
+
+/* Prompts of 2,560 tokens in passes of 2,048, beside 8 that decode in 64: the first
+ * pass of each has room for 2,040, and where nobody waits the second carries 520. Four
+ * such prompts take eight passes; of a burst 4 x 2560 / 2040 do. Evenly as they come
+ * none waits; of Poisson arrivals the next fills up the second pass as often as passes
+ * carry prompts, x = 8 / (64 + 4 (2 - 2560 / 2040)) of them. */
+static void prompts_that_come_alone_take_whole_passes(void **state)
+{
+	static struct serving_run run;
+	double packed = 2560.0 / 2040, busy = 8 / (64 + 4 * (2 - packed));
+	struct scenario s;
+	struct prompts p;
+	struct work w;
+
+	(void)state;
+	begin(&s, one, alone, ALONE);
+	s.plan.serving.max_batched_tokens = 2048;
+	s.plan.serving.request_rate = 1;
+	s.plan.serving.arrival_scv = 0;
+	assert_true(run_open(&s, &run));
+	work_of(&s, &w);
+	p = carried(&w, &run.decode, 8, 4, 0);
+	assert_close(p.passes, 8, 1e-9);
+	assert_close(p.tokens, 1280, 1e-9);
+	s.plan.serving.arrival_scv = 1;
+	p = carried(&w, &run.decode, 8, 4, 0);
+	assert_close(p.passes, 4 * (2 - busy * (2 - packed)), 1e-9);
+	w.begins = true;
+	p = carried(&w, &run.decode, 8, 4, 0);
+	assert_close(p.passes, 4 * packed, 1e-9);
+	/* one that fits is carried in one pass, whoever comes */
+	w.begins = false;
+	w.prompt = 500;
+	p = carried(&w, &run.decode, 8, 4, 0);
+	assert_close(p.passes, 4, 1e-9);
+}
+
+/* A budget of 512 tokens has room for 448 beside 64 that decode, or for 192 where each
+ * checks four drafts: so many more passes. Of so few passes that not all can decode
+ * beside prompts, it is filled by both. */
+static void what_decodes_takes_its_share_of_a_budget(void **state)
+{
+	static struct serving_run run;
+	struct scenario s;
+	struct prompts p;
+	struct work w;
+
+	(void)state;
+	begin(&s, one, alone, ALONE);
+	s.plan.serving.max_batched_tokens = 512;
+	s.plan.serving.concurrency = 64;
+	assert_true(run_open(&s, &run));
+	work_of(&s, &w);
+	w.output = 4096;
+	p = carried(&w, &run.decode, 64, 63, 0);
+	assert_close(p.passes, 63 * 2560.0 / 448, 1e-9);
+	w.tokens_each = 5;
+	p = carried(&w, &run.decode, 64, 63, 0);
+	assert_close(p.passes, 63 * 2560.0 / 192, 1e-9);
+	w.output = 64;
+	p = carried(&w, &run.decode, 64, 63, 0);
+	assert_true(p.requests < 64);
+	assert_close(p.tokens + 5 * p.requests, 512, 1e-9);
+}
+
+/* Both know it: of one, two and three passes for a prompt, at half of what it gives. */
+static void both_take_as_long_for_such_prompts(void **state)
+{
+	static const char *const prompts[] = { "1900", "2171", "4200", "6500" };
+	static const char *const gaps[] = { "0", "1" };
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		static struct serving_run run;
+		const char *const knobs[][2] = { { "gpus", "1" },
+						 { "tp", "1" },
+						 { "precision", "bf16" },
+						 { "prompt", prompts[i / 2] },
+						 { "output", "199" },
+						 { "max_requests", "64" },
+						 { "arrival_scv", gaps[i % 2] },
+						 { "request_rate", "1" } };
+		const char *const debug[3] = { "titan-gpt-oss-debug", "tpu-v5p",
+					       "tensorrt-llm" };
+		struct queue_result r;
+		struct scenario s;
+
+		begin(&s, debug, knobs, 8);
+		s.plan.serving.max_batched_tokens = 2048;
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		s.plan.serving.request_rate = run_full_rate(&run) * 0.6;
+		serve_estimate(&s, &now);
+		simulate(&s, 20000, &r);
+		assert_close(now.serving.tpot_seconds, r.tpot.mean, 0.08);
+		assert_close(now.serving.ttft_seconds, r.ttft.mean, 0.12);
+	}
 }
 
 /* Where prompts run first, those that come at a rate end at any time, however alike
@@ -102,6 +206,9 @@ static void a_shared_prefix_is_held_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prompts_that_come_alone_take_whole_passes),
+		cmocka_unit_test(what_decodes_takes_its_share_of_a_budget),
+		cmocka_unit_test(both_take_as_long_for_such_prompts),
 		cmocka_unit_test(no_burst_no_step),
 		cmocka_unit_test(a_shared_prefix_is_held_once),
 	};

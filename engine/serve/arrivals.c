@@ -7,23 +7,25 @@
  * beside decoding requests, also of the decode pass that each of those is, so that more
  * of them than a budget has room for wait for the next one. */
 struct line_of_prompts {
-	double each; /* seconds of the server for a prompt */
+	double each; /* seconds of the server for a prompt behind which others wait */
 	double most; /* others of a pass that came before, or behind, one of them */
 	double full; /* of passes with all that a budget has room for, the others' share
 		      */
 };
 
-static struct line_of_prompts line_of(const struct work *w, const struct server *server,
-				      const struct arrivals *a, const struct point *p)
+static struct line_of_prompts line_of(const struct work *w, const struct arrivals *a,
+				      const struct point *p)
 {
-	double fit = server->budget_tokens / w->prompt;
-	struct line_of_prompts q = { .each = p->served_seconds,
+	double fit = 1 / a->packed;
+	struct line_of_prompts q = { .each = a->served,
 				     .most = (fmax(1, fit) - 1) / 2,
 				     .full = INFINITY };
 
 	if (work_mixes(w)) {
 		q.each += 2 * a->half / fit * a->riding;
 		q.full = fit * p->added_seconds;
+		if (p->served_seconds > 0)
+			q.full *= a->served / p->served_seconds;
 	}
 	return q;
 }
@@ -138,10 +140,9 @@ static double rate_of(const struct work *w, double high,
 	return low;
 }
 
-double arrivals_meet(const struct work *w, const struct server *server,
-		     const struct arrivals *a, struct point *out)
+double arrivals_meet(const struct work *w, const struct arrivals *a, struct point *out)
 {
-	struct line_of_prompts q = line_of(w, server, a, out);
+	struct line_of_prompts q = line_of(w, a, out);
 	/* full passes let prompts through however many of them who decodes meets */
 	double longest = isfinite(q.full) ? q.each : fmax(q.each, out->added_seconds);
 	double high = a->n / (out->prefill_seconds + out->begin_seconds + a->alone);

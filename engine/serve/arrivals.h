@@ -12,6 +12,9 @@ struct arrivals {
 	/* share of the passes with prompts in which others decode: beyond, that is in
 	 * what each takes */
 	double riding;
+	/* passes that a prompt takes where others fill up its last, below 1 where they
+	 * fit beside it; and seconds of the server for it then */
+	double packed, served;
 };
 
 /* Others that stand before and behind a request where requests come at the rate that
@@ -26,7 +29,7 @@ struct arrivals {
  * and Cunneen). Behind it are those that came until its own prompt has run, and all
  * that come while they run. Fills ahead, behind and served_seconds; returns how many
  * prompts are in its pass. */
-double arrivals_meet(const struct work *work, const struct server *server,
-		     const struct arrivals *arrivals, struct point *out);
+double arrivals_meet(const struct work *work, const struct arrivals *arrivals,
+		     struct point *out);
 
 #endif

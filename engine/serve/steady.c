@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "engine/serve/arrivals.h"
+#include "engine/serve/carried.h"
 #include "engine/serve/host.h"
 #include "engine/serve/nic.h"
 #include "engine/serve/prompt_pool.h"
@@ -72,43 +73,10 @@ static void static_batch(const struct work *w, const struct server *server, doub
 	out->carrying_seconds = all / c;
 }
 
-/* While a request takes its output, the prompts of the others pass once. */
-struct prompts {
-	double tokens;   /* of them in a pass that carries any */
-	double passes;   /* such passes */
-	double slots;    /* passes of all micro-batches */
-	double requests; /* that decode beside them */
-	double turns;    /* micro-batches that go around in a pipeline */
-	double rounds;   /* of them all */
-};
-
-static double micro_batches(const struct server *server, double c)
-{
-	return fmin(server->context.shape.pp, fmax(1, c));
-}
-
 /* Whom a request finds in a copy with c, where it runs any; `requests` in the mean. */
 static double others(const struct work *w, double c, double requests)
 {
 	return w->closed ? c - 1 : requests;
-}
-
-static struct prompts carried(const struct work *w, const struct server *server,
-			      double c, double n, double step)
-{
-	double tokens = n * w->prompt, steps = w->output / w->accepted,
-	       least = w->prompt;
-	struct prompts p = { .turns = micro_batches(server, c) };
-
-	if (w->closed && !work_mixes(w))
-		least *= waves_together(w, server, c, step);
-	p.slots = steps * p.turns;
-	p.tokens = fmin(server->budget_tokens, fmax(least, tokens / p.slots));
-	p.passes = tokens / p.tokens;
-	p.requests = work_mixes(w) ? fmin(c, c * p.slots / fmax(p.passes, 1)) : 0;
-	p.rounds = work_mixes(w) ? fmax(steps, p.passes / p.turns)
-				 : steps + p.passes / p.turns;
-	return p;
 }
 
 /* Where a closed loop has more passes with prompts than its requests have to decode,
@@ -215,13 +183,32 @@ static void others_of_loop(const struct work *w, const struct server *server, do
 		out->served_seconds += beyond * (n / out->ahead - 1);
 }
 
-/* Of the passes that carry prompts, those that stand in place of decode passes. */
-static double riding(const struct work *w, const struct server *server, double c,
-		     double n)
+/* Of a prompt behind which others wait: they fill up its last pass, so that it takes
+ * its share of full ones, of which `riding` stand in place of decode passes. */
+static double served_among_others(const struct work *w, const struct server *server,
+				  const struct prompts *p, double riding,
+				  const struct point *at)
+{
+	double full, decode;
+
+	if (!(p->each > p->packed))
+		return at->served_seconds;
+	full = work_pass(w, server, p->requests, w->prompt / p->packed).stage;
+	decode = work_pass(w, server, at->decoding, 0).stage;
+	return p->packed * fmax(0, full - riding * decode);
+}
+
+/* Who comes at a rate, n inside, with the seconds of decoding and of half a pass. */
+static double arrive(const struct work *w, const struct server *server, double c,
+		     double n, const double seconds[2], struct point *out)
 {
 	struct prompts p = carried(w, server, c, n, 0);
+	struct arrivals a = { .n = n, .alone = seconds[0], .half = seconds[1] };
 
-	return fmin(1, p.slots / fmax(p.passes, 1e-9));
+	a.riding = fmin(1, p.slots / fmax(p.passes, 1e-9));
+	a.packed = p.packed;
+	a.served = served_among_others(w, server, &p, a.riding, out);
+	return arrivals_meet(w, &a, out);
 }
 
 static void continuous(const struct work *w, const struct server *server, double c,
@@ -244,18 +231,16 @@ static void continuous(const struct work *w, const struct server *server, double
 	/* Where others run, a request waits for the pass under way: half of one, or,
 	 * as it is prepared while the pass after its user's last one runs, a whole; of
 	 * a pipeline, that of the micro-batch that is scheduled next. */
-	begin = out->step_seconds / micro_batches(server, c) * (closed ? 1 : 0.5);
+	begin = out->step_seconds / carried_lanes(server, c) * (closed ? 1 : 0.5);
 	runs = fmin(1, closed ? n : n * steady / (out->prefill_seconds + steady));
 	out->begin_seconds =
 		runs * (begin + out->decode_seconds * work_held(w, server, c, steps));
 	own = out->prefill_seconds + out->begin_seconds + steady;
 	if (!closed)
-		company = arrivals_meet(w, server,
-					&(struct arrivals){ n, steady, runs * begin,
-							    riding(w, server, c, n) },
-					out);
+		company = arrive(w, server, c, n, (double[]){ steady, runs * begin },
+				 out);
 	else if (n > 0 && out->served_seconds > 0)
-		company = waves_company(w, server, c, micro_batches(server, c), out);
+		company = waves_company(w, server, c, carried_lanes(server, c), out);
 	out->company_seconds = beside_company(w, server, company);
 	if (closed)
 		others_of_loop(w, server, n, own, beyond, out);

@@ -271,14 +271,48 @@ struct riding {
 	double stages, turns; /* of the pipeline, and micro-batches that go around */
 	double steps, slots;  /* passes of a request, and of all micro-batches */
 	double each, passes;  /* tokens in one, and how many there are */
+	double room;          /* in one beside those that decode */
 	double rounds;        /* of all micro-batches, until both are done */
 	bool mixes;
 };
 
+/* Requests that decode take their tokens of the budget of a pass: all c, or, where all
+ * passes are full and there are more of them than decode, so many that those and the
+ * prompts fill them together. */
+static double room_for_prompts(const struct loop *l, double c, double tokens,
+			       const struct riding *r)
+{
+	double budget = l->decode->budget_tokens, drafts = 0, decoding;
+
+	if (!r->mixes)
+		return budget;
+	if (l->s->plan.serving.speculative != SPECULATIVE_OFF)
+		drafts = (double)l->s->plan.serving.draft_tokens;
+	/* in each pass one of the micro-batches */
+	decoding = c / r->turns * (1 + drafts);
+	if (tokens + r->slots * decoding > r->slots * budget)
+		decoding *= r->slots * budget / (tokens + r->slots * decoding);
+	return budget - decoding;
+}
+
+/* Whole passes for each prompt, but where the next is there and fills up the last. */
+static double passes_of_one(const struct loop *l, double met, const struct riding *r)
+{
+	double filled = l->prompt / r->room, whole = ceil(filled - 1e-9), scv, there;
+
+	if (l->closed || !r->mixes || filled <= 1)
+		return filled;
+	scv = l->s->plan.serving.arrival_scv + l->spread * l->spread;
+	scv = scv > 1 ? 1 : scv;
+	there = met * whole / (r->slots + scv * met * (whole - filled));
+	there = there > 1 ? 1 : there;
+	return scv * there * filled + (1 - scv * there) * whole;
+}
+
 static void ride(const struct loop *l, double c, double met, double step,
 		 struct riding *r)
 {
-	double tokens = met * l->prompt, least;
+	double tokens = met * l->prompt, least, most;
 
 	r->mixes = beside_decoding(l);
 	r->stages = l->decode->context.shape.pp;
@@ -291,8 +325,10 @@ static void ride(const struct loop *l, double c, double met, double step,
 		least *= prompts_of_pass(l, c, step);
 	if (r->each < least)
 		r->each = least;
-	if (r->each > l->decode->budget_tokens)
-		r->each = l->decode->budget_tokens;
+	r->room = room_for_prompts(l, c, tokens, r);
+	most = l->prompt / passes_of_one(l, met, r);
+	if (r->each > most)
+		r->each = most;
 	r->passes = tokens / r->each;
 	r->rounds = r->passes / r->turns;
 	if (!r->mixes)
@@ -494,23 +530,38 @@ struct arrival {
 	double mean;           /* of them here */
 	double decoding, half; /* seconds alone, of half a pass without prompts */
 	double each;           /* of the server for a prompt */
+	double fit;            /* prompts of a full pass */
+	double most;           /* seconds that such a pass adds to each of a request */
 	double waits, behind, beside, seconds;
 };
 
 /* Of a full pass with prompts each has its share, and of the decode pass that it is
- * too, unless there are more of them than decode passes. */
-static double time_of_prompt(const struct loop *l, double c, const struct arrival *a,
-			     const struct point *p)
+ * too, unless there are more of them than decode passes. Who waits fills up the last
+ * pass of the one before, so that all are full. */
+static void time_of_prompt(const struct loop *l, double c, const struct point *p,
+			   struct arrival *a)
 {
-	double share = l->prompt / l->decode->budget_tokens;
 	struct riding r;
+	double part = 1, beside, seconds;
 
-	if (!beside_decoding(l))
-		return p->served_seconds;
-	ride(l, c, a->mean, p->step_seconds, &r);
+	ride(l, c, a->mean, 0, &r);
+	a->fit = r.room / l->prompt;
+	a->each = p->served_seconds;
+	a->most = p->added_seconds * a->fit;
+	if (!r.mixes)
+		return;
 	if (r.passes > r.slots)
-		share *= r.slots / r.passes;
-	return p->served_seconds + share * (a->half + a->half);
+		part = r.slots / r.passes;
+	if (r.each * (1 + 1e-9) < fmin(r.room, l->prompt)) {
+		beside = fmin(c, c * r.slots / fmax(1, r.passes));
+		seconds = pass_over(l, l->decode, beside, r.room, 0).stage;
+		seconds -= part * pass_over(l, l->decode, p->decoding, 0, 0).stage;
+		seconds = fmax(0, seconds) / a->fit;
+		if (a->each > 0)
+			a->most *= seconds / a->each;
+		a->each = seconds;
+	}
+	a->each += part / a->fit * (a->half + a->half);
 }
 
 /* In so many seconds behind its arrival, of which `now` came with it: regular gaps
@@ -533,14 +584,14 @@ static void arrive(const struct loop *l, double rate, const struct point *p,
 		   struct arrival *a)
 {
 	double busy = rate * a->each, left = l->output / l->gain, pass, rest, sum, all;
-	double fit = l->decode->budget_tokens / l->prompt, own = p->served_seconds;
+	double own = p->served_seconds;
 	double grown = rate * p->added_seconds, varies;
 
 	varies = (l->s->plan.serving.arrival_scv + l->spread * l->spread) / 2;
 	left -= left / l->output;
 	rest = varies * busy * a->each / ((1 - busy) * (1 + busy));
 	rest += beside_decoding(l) ? a->half / (1 - busy) : a->half;
-	a->beside = fmin(rate * rest, fmax(1, fit) / 2 - 0.5);
+	a->beside = fmin(rate * rest, fmax(1, a->fit) / 2 - 0.5);
 	a->waits = rest * (1 + busy) - a->half + a->beside * own;
 	a->behind = 0;
 	sum = a->decoding;
@@ -554,7 +605,7 @@ static void arrive(const struct loop *l, double rate, const struct point *p,
 		      (1 - grown);
 		sum = fmax(a->decoding, sum + left * all);
 		if (beside_decoding(l))
-			sum = fmin(sum, a->decoding + left * fit * p->added_seconds);
+			sum = fmin(sum, a->decoding + left * a->most);
 		a->behind = (sum - a->decoding) / p->added_seconds;
 	}
 	a->seconds = p->prefill_seconds + p->begin_seconds + sum + a->waits;
@@ -566,7 +617,7 @@ static void meet_arrivals(const struct loop *l, double c, struct arrival *a,
 {
 	double low = 0, high, slowest;
 
-	a->each = time_of_prompt(l, c, a, p);
+	time_of_prompt(l, c, p, a);
 	slowest = fmax(a->each, p->added_seconds);
 	high = a->mean / (p->prefill_seconds + p->begin_seconds + a->decoding);
 	if (slowest > 0)
