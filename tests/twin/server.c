@@ -618,7 +618,8 @@ static void meet_arrivals(const struct loop *l, double c, struct arrival *a,
 	double low = 0, high, slowest;
 
 	time_of_prompt(l, c, p, a);
-	slowest = fmax(a->each, p->added_seconds);
+	/* full passes delay who decodes by no more, however many come */
+	slowest = beside_decoding(l) ? a->each : fmax(a->each, p->added_seconds);
 	high = a->mean / (p->prefill_seconds + p->begin_seconds + a->decoding);
 	if (slowest > 0)
 		high = fmin(high, (1 - 1e-12) / slowest);
@@ -632,6 +633,9 @@ static void meet_arrivals(const struct loop *l, double c, struct arrival *a,
 			high = rate;
 	}
 	arrive(l, low, p, a);
+	/* no rate above what prompts are let through at: the others wait for them */
+	if (slowest > 0 && low > (1 - 1e-9) / slowest && low * a->seconds < a->mean)
+		a->waits += a->mean / low - a->seconds;
 	p->served_seconds = a->each;
 	p->ahead = a->each > 0 ? a->waits / a->each : 0;
 	p->behind = a->behind;
