@@ -177,6 +177,12 @@ static void axolotl_is_read(void **state)
 	expect(&s, "frozen_format", "nf4");
 	assert_string_equal(s.model.approximate, "");
 	read_good("axolotl",
+		  "base_model: NousResearch/Llama-2-7b-hf\nsequence_len: 512\n"
+		  "plugins:\n  - axolotl.integrations.diffusion.DiffusionPlugin\n"
+		  "micro_batch_size: 4\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "looks both ways"));
+	read_good("axolotl",
 		  "base_model: NousResearch/Llama-2-7b-hf\nload_in_8bit: true\n"
 		  "adapter: lora\nlora_r: 32\nmicro_batch_size: 4\n",
 		  &s);

@@ -188,11 +188,16 @@ static bool read_batch(const struct mapped *m)
 static bool read_rest(const struct mapped *m)
 {
 	const struct pair *adapter = pairs_find(m->pairs, "adapter");
+	const struct pair *plugins = pairs_find(m->pairs, "plugins");
 
 	/* lora_r may stand there without an adapter, and does nothing then */
 	if ((!adapter || adapter->value[0] == '\0') &&
 	    !mapped_set(m, "lora_rank", "off", NULL))
 		return false;
+	if (plugins && strstr(plugins->value, "DiffusionPlugin"))
+		mapped_approximate(m, "plugins",
+				   "diffusion: its attention looks both ways, and is "
+				   "counted as causal");
 	recipe_note_whole(m, "lora_modules_to_save");
 	if (!mapped_true(m, "load_in_4bit") || !recipe_base_nf4(m, "load_in_4bit"))
 		recipe_note_bits(m, "base_model",
