@@ -169,13 +169,26 @@ static double between(double low, double high)
 	return floor(sqrt(low * high) + 0.5);
 }
 
-/* The fewest requests that give `least`, where `high` do: more requests give more. */
+/* Requests that leave some stage of a pipeline idle: of them more may give less, as
+ * prompts hold up the few passes of each. */
+static bool leave_stages_idle(const struct serving_run *run, double requests)
+{
+	double stages = run->decode.context.shape.pp;
+
+	return stages > 1 && requests < stages * server_copies(&run->decode);
+}
+
+/* The fewest requests that give `least`, where `high` do: more requests give more.
+ * Where they may not, as many as could, as none gives more than one alone. */
 static double fewest_for(const struct serving_run *run, double high, double least)
 {
-	double low = 1;
+	double low = 1, alone = output_of(run, low), each;
 
-	if (least <= 0 || output_of(run, low) >= least)
+	if (least <= 0 || alone >= least)
 		return low;
+	each = fmin(high, ceil(least / alone * (1 - 1e-9)));
+	if (leave_stages_idle(run, each))
+		return each;
 	while (high - low > 1) {
 		double middle = fmin(high - 1, fmax(low + 1, between(low, high)));
 
@@ -234,16 +247,16 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 			double high, double least, struct slowest *slowest)
 {
 	struct halving h = { .s = s, .most = tail_most_requests(run, s) };
-	double found = high;
+	double found = high, tried = fmin(high, h.most);
 
-	if (output_of(run, fmin(high, h.most)) < least)
+	if (!leave_stages_idle(run, tried) && output_of(run, tried) < least)
 		return 0;
 	h.fewest = fewest_for(run, high, least);
 	if (!halving_keeps(&h, 1))
 		return 0;
 	if (high > 1 && !halving_keeps(&h, high))
 		found = halve(&h, high);
-	if (found < h.fewest)
+	if (found < h.fewest || output_of(run, found) < least)
 		return 0;
 	while (h.passes > 0)
 		if (!keeps(s, h.passed[--h.passes], &h.slowest))
