@@ -40,6 +40,7 @@ static struct group members(int64_t ranks, int64_t per_domain)
 static struct fabric carrier(void)
 {
 	return (struct fabric){ .cluster = &cluster,
+				.start_steps = 6,
 				.network_share = 1,
 				.domain_share = 1 };
 }
