@@ -399,8 +399,6 @@ static void test_a_terminal_that_is_stopped_keeps_no_early_signal(void **state)
 		vt_type(vt, "\023\n"); /* Ctrl-S */
 		while (!catches(vt, SIGTERM))
 			poll(NULL, 0, 1);
-		/* a signal just before it waits for the terminal is another case */
-		vt_type_unread(vt, "");
 		kill(vt->pid, signals[i]);
 		vt_expect_exit_unread(vt, 128 + signals[i]);
 		assert_true(vt_line_is_sane(vt));

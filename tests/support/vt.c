@@ -67,6 +67,7 @@ static void run_child(const struct vt_options *options, const char *const argv[]
 	setenv("LC_ALL", options->locale != NULL ? options->locale : "C.UTF-8", 1);
 	for (size_t i = 0; i < 6 && options->env[i] != NULL; i++)
 		putenv((char *)(size_t)options->env[i]);
+	signal(SIGHUP, SIG_DFL); /* nohup ignores it, and so would what it runs */
 	execvp(argv[0], (char *const *)(size_t)argv);
 	_exit(127);
 }
