@@ -146,9 +146,9 @@ static double fit_scales(const struct calibration_run *runs, int count, bool exp
 	return kept;
 }
 
-/* Each run by the scales of all others; what they bring runs nearer by in the mean, less
- * one standard error of that from three runs on (Breiman et al. 1984, Classification and
- * Regression Trees, section 3.4.3). */
+/* Each run by the scales of all others; what they bring runs nearer by in the mean,
+ * less one standard error of that from three runs on (Breiman et al. 1984,
+ * Classification and Regression Trees, section 3.4.3). */
 static double leave_out(const struct calibration_run *runs, int count, bool experts,
 			const struct calibration_prior *prior, struct scales *out)
 {

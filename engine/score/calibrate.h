@@ -9,9 +9,9 @@
  * The answer is then drawn towards 1 by what the median of so many runs is off by
  * chance (soft thresholding, Donoho 1995): a single run moves nothing unless it is off
  * by far more than runs scatter; by half of it where six or more vouch for each other.
- * Each run is predicted by the scales of all others too. Scales that bring runs nearer to
- * what was measured by no more than a standard error of that, or the median run by less
- * than a tenth, are let go.
+ * Each run is predicted by the scales of all others too. Scales that bring runs nearer
+ * to what was measured by no more than a standard error of that, or the median run by
+ * less than a tenth, are let go.
  */
 #ifndef ENGINE_SCORE_CALIBRATE_H
 #define ENGINE_SCORE_CALIBRATE_H
