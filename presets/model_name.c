@@ -355,9 +355,9 @@ void model_name_forget_reach(struct model *model)
 
 bool model_name_is_multimodal(const char *name, const struct preset *preset)
 {
-	static const char *const words[] = { "vl",    "omni",       "vision", "vlm",
-					     "4.1v",  "4.5v",       "4.6v",   "5v",
-					     "llava", "multimodal", NULL };
+	static const char *const words[] = { "vl",    "omni",       "vision",  "vlm",
+					     "4.1v",  "4.5v",       "4.6v",    "5v",
+					     "llava", "multimodal", "pixtral", NULL };
 	char base[MAX_ID], part[64];
 
 	take_base(name, base);

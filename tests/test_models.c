@@ -152,6 +152,8 @@ static void unchecked_names_say_so(void **state)
 	assert_true(
 		library_model(&model, "microsoft/Phi-4-multimodal-instruct", &error));
 	assert_non_null(strstr(model.approximate, "the text part of"));
+	assert_true(library_model(&model, "mistralai/Pixtral-12B-2409", &error));
+	assert_non_null(strstr(model.approximate, "the text part of"));
 	assert_true(library_model(&model, "Qwen/Qwen3-Embedding-8B", &error));
 	assert_non_null(strstr(model.approximate, "it embeds or ranks"));
 	assert_true(library_model(&model, "qwen2.5-7b", &error));
