@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fuzz one kind of file: run.sh KIND BUILD SECONDS. Exit status 255 stops xargs.
+# Fuzz one kind of file: run.sh KIND BUILD SECONDS [FLAG]... Exit status 255 stops xargs.
 kind=$1 build=$2 seconds=$3
+shift 3
 case $kind in
 scenario) seeds=presets/plans ;;
 model) seeds=presets/models ;;
@@ -21,7 +22,7 @@ bulk=build-fuzz-bulk/corpus_$kind
 log=$build/$kind.log
 "$build/fuzz_$kind" -max_total_time="$seconds" -max_len=16384 -timeout=10 \
 	-rss_limit_mb=1024 -verbosity=0 -artifact_prefix="$build/$kind-" \
-	-print_final_stats=1 "$build/corpus_$kind" "$seeds" $again \
+	-print_final_stats=1 "$@" "$build/corpus_$kind" "$seeds" $again \
 	< /dev/null 2> "$log" || {
 	cat "$log" >&2
 	exit 255
