@@ -34,25 +34,27 @@ static void is_physical(const struct scenario *s, const struct kernel *k,
 static void check_kernels(const struct scenario *s)
 {
 	enum precision of = (enum precision)s->plan.precision;
+	struct chip_rates rates;
 	struct kernel k;
 
-	kernel_gemm(s, true, 4096, 8192, 8192, &k);
+	chip_rates(s, &rates);
+	kernel_gemm(&rates, true, 4096, 8192, 8192, &k);
 	is_physical(s, &k, of, "a product");
-	kernel_gemm(s, true, 1, 8192, 8192, &k);
+	kernel_gemm(&rates, true, 1, 8192, 8192, &k);
 	is_physical(s, &k, of, "a product with one row");
-	kernel_gemm(s, false, 4096, 8192, 8192, &k);
+	kernel_gemm(&rates, false, 4096, 8192, 8192, &k);
 	is_physical(s, &k, PRECISION_BF16, "a product in 16 bits");
-	kernel_experts(s, 65536, 4096, 4096, 8, &k);
+	kernel_experts(&rates, 65536, 4096, 4096, 8, &k);
 	is_physical(s, &k, of, "experts");
-	kernel_experts(s, 8, 4096, 4096, 8, &k);
+	kernel_experts(&rates, 8, 4096, 4096, 8, &k);
 	is_physical(s, &k, of, "experts with a row each");
-	kernel_prompt_attention(s, 1e12, 1e9, &k);
+	kernel_prompt_attention(&rates, 1e12, 1e9, &k);
 	is_physical(s, &k, PRECISION_BF16, "attention of prompts");
 	for (int latent = 0; latent < 2; latent++) {
-		kernel_decode_attention(s, latent, 1e11, 1e10, &k);
+		kernel_decode_attention(&rates, latent, 1e11, 1e10, &k);
 		is_physical(s, &k, PRECISION_BF16, "attention of decoding requests");
 	}
-	kernel_elementwise(s, 1, 1e9, &k);
+	kernel_elementwise(&rates, 1, 1e9, &k);
 	is_physical(s, &k, PRECISION_BF16, "elementwise work");
 }
 

@@ -14,6 +14,13 @@ static struct layer_pass layer;
 /* Three requests decode two tokens each, beside 200 tokens of a prompt. */
 static struct batch batch;
 
+/* Of the scenario as it is now. */
+static const struct chip_rates *rates_now(void)
+{
+	chip_rates(&s, &context.rates);
+	return &context.rates;
+}
+
 static void serve(const char *model, double tp)
 {
 	struct error error = { "" };
@@ -35,10 +42,11 @@ static void serve(const char *model, double tp)
 				.prompt_requests = 1 };
 }
 
-/* Both halves of a layer of that kind. */
-static void layer_pass(const struct serve_context *c, int kind, const struct batch *b,
+/* Both halves of a layer of that kind, of the scenario as it is now. */
+static void layer_pass(struct serve_context *c, int kind, const struct batch *b,
 		       struct layer_pass *out)
 {
+	chip_rates(&s, &c->rates);
 	layer_begin(out, true);
 	layer_mixer(c, &s.model.kind[kind], b, out);
 	layer_mlp(c, &s.model.kind[kind], b, out);
@@ -537,30 +545,30 @@ static void test_kernels_by_hand(void **state)
 	c->stream_efficiency[PRECISION_BF16] = 0.9;
 	s.cluster.accelerator.peak_flops[PRECISION_BF16] = 1e15;
 	s.cluster.accelerator.memory_bytes_per_second = 3e12;
-	kernel_gemm(&s, true, 64, 8192, 4096, &k);
+	kernel_gemm(rates_now(), true, 64, 8192, 4096, &k);
 	compute = 2.0 * 64 * 8192 * 4096 / (1e15 * 0.8);
 	memory = (8192.0 * 4096 * 2 + 2.0 * 64 * (8192 + 4096)) / (3e12 * 0.9);
 	assert_close(k.compute_seconds, compute, 1e-12);
 	assert_close(k.memory_seconds, memory, 1e-12);
 	assert_close(k.seconds, 5e-6 + cbrt(pow(compute, 3) + pow(memory, 3)), 1e-9);
 	c->roofline_exponent = 2;
-	kernel_gemm(&s, true, 64, 8192, 4096, &k);
+	kernel_gemm(rates_now(), true, 64, 8192, 4096, &k);
 	assert_close(k.seconds, 5e-6 + hypot(compute, memory), 1e-14);
 	c->roofline_exponent = 3;
 	c->attention_efficiency = 0.5;
 	c->attention_fixed_seconds = 7e-6;
-	kernel_prompt_attention(&s, 1e12, 1e9, &k);
+	kernel_prompt_attention(rates_now(), 1e12, 1e9, &k);
 	assert_close(k.seconds, 7e-6 + 1e12 / (1e15 * 0.5) + 1e9 / (3e12 * 0.9), 1e-12);
 	c->decode_fixed_seconds = 3e-6;
 	c->kv_efficiency = 0.6;
 	c->latent_efficiency = 0.25;
-	kernel_decode_attention(&s, false, 1e9, 1e9, &k);
+	kernel_decode_attention(rates_now(), false, 1e9, 1e9, &k);
 	assert_close(k.compute_seconds, 1e9 / (1e15 * 0.5), 1e-12);
 	assert_close(k.memory_seconds, 1e9 / (3e12 * 0.6), 1e-12);
 	assert_close(k.seconds,
 		     3e-6 + cbrt(pow(k.compute_seconds, 3) + pow(k.memory_seconds, 3)),
 		     1e-9);
-	kernel_decode_attention(&s, true, 1e9, 1e9, &k);
+	kernel_decode_attention(rates_now(), true, 1e9, 1e9, &k);
 	assert_close(k.compute_seconds, 1e9 / (1e15 * 0.25), 1e-12);
 }
 

@@ -27,8 +27,8 @@ static int64_t members_together(int64_t span, int64_t world, int64_t ranks,
 	return members_within(span, ranks, stride);
 }
 
-static void place_group(const struct cluster *cluster, struct group *group,
-			int64_t ranks, int64_t stride)
+static void place_group(const struct cluster *cluster, const struct mesh *mesh,
+			struct group *group, int64_t ranks, int64_t stride)
 {
 	int64_t domain = cluster_domain(cluster);
 	int64_t upper = cluster->link[LINK_UPPER].span;
@@ -37,7 +37,7 @@ static void place_group(const struct cluster *cluster, struct group *group,
 	group->ranks = ranks > 0 ? ranks : 1;
 	group->stride = stride > 0 ? stride : 1;
 	group->per_domain =
-		members_together(domain, cluster->gpus, group->ranks, group->stride);
+		members_together(domain, mesh->world, group->ranks, group->stride);
 	group->per_node = members_within(node, group->ranks, group->stride);
 	group->beside = domain / group->per_domain;
 	if (group->beside < 1)
@@ -69,37 +69,63 @@ static void add_copies(const struct cluster *cluster, const struct mesh *mesh,
 	group->link = upper > 0 && pipeline > upper ? LINK_UPPER : LINK_NETWORK;
 }
 
+static int copies_of(const struct scenario *scenario, int64_t pp)
+{
+	return pp > 1 ? schedule_weight_copies(scenario->plan.schedule) : 1;
+}
+
 int mesh_copies(const struct scenario *scenario)
 {
-	return scenario->plan.pp > 1 ? schedule_weight_copies(scenario->plan.schedule)
-				     : 1;
+	return copies_of(scenario, scenario->plan.pp);
+}
+
+static void place_groups(const struct cluster *cluster, struct mesh *mesh)
+{
+	int64_t stage = mesh->tp * mesh->cp * mesh->dp;
+
+	place_group(cluster, mesh, &mesh->tp_group, mesh->tp, 1);
+	place_group(cluster, mesh, &mesh->cp_group, mesh->cp, mesh->tp);
+	place_group(cluster, mesh, &mesh->dp_group, mesh->dp, mesh->tp * mesh->cp);
+	place_group(cluster, mesh, &mesh->dense_group, mesh->dp * mesh->cp, mesh->tp);
+	place_group(cluster, mesh, &mesh->pp_group, mesh->pp, stage);
+	place_group(cluster, mesh, &mesh->etp_group, mesh->etp, 1);
+	place_group(cluster, mesh, &mesh->ep_group, mesh->ep, mesh->etp);
+	place_group(cluster, mesh, &mesh->edp_group, mesh->edp, mesh->etp * mesh->ep);
+}
+
+void mesh_place(const struct scenario *scenario, const struct mesh_degrees *of,
+		struct mesh *mesh)
+{
+	const struct cluster *cluster = &scenario->cluster;
+	bool experts = scenario->model.moe.experts > 0;
+
+	mesh->world = of->world;
+	mesh->tp = of->tp;
+	mesh->cp = of->cp;
+	mesh->pp = of->pp;
+	mesh->dp = scenario_quotient(of->world, of->tp, of->cp, of->pp);
+	mesh->ep = experts ? of->ep : 1;
+	mesh->etp = of->etp;
+	mesh->edp = experts ? scenario_quotient(of->world, of->etp, of->ep, of->pp) : 1;
+	mesh->copies = copies_of(scenario, of->pp);
+	place_groups(cluster, mesh);
+	add_copies(cluster, mesh, &mesh->dense_group);
+	if (experts)
+		add_copies(cluster, mesh, &mesh->edp_group);
 }
 
 void mesh_build(const struct scenario *scenario, struct mesh *mesh)
 {
 	const struct plan *plan = &scenario->plan;
-	const struct cluster *cluster = &scenario->cluster;
 
-	mesh->world = cluster->gpus;
-	mesh->tp = plan->tp;
-	mesh->cp = plan->cp;
-	mesh->pp = plan->pp;
-	mesh->dp = scenario_dp(scenario);
-	mesh->ep = scenario->model.moe.experts > 0 ? plan->ep : 1;
-	mesh->etp = scenario_etp(scenario);
-	mesh->edp = scenario->model.moe.experts > 0 ? scenario_edp(scenario) : 1;
-	place_group(cluster, &mesh->tp_group, mesh->tp, 1);
-	place_group(cluster, &mesh->cp_group, mesh->cp, mesh->tp);
-	place_group(cluster, &mesh->dp_group, mesh->dp, mesh->tp * mesh->cp);
-	place_group(cluster, &mesh->dense_group, mesh->dp * mesh->cp, mesh->tp);
-	place_group(cluster, &mesh->pp_group, mesh->pp, mesh->tp * mesh->cp * mesh->dp);
-	place_group(cluster, &mesh->etp_group, mesh->etp, 1);
-	place_group(cluster, &mesh->ep_group, mesh->ep, mesh->etp);
-	place_group(cluster, &mesh->edp_group, mesh->edp, mesh->etp * mesh->ep);
-	mesh->copies = mesh_copies(scenario);
-	add_copies(cluster, mesh, &mesh->dense_group);
-	if (scenario->model.moe.experts > 0)
-		add_copies(cluster, mesh, &mesh->edp_group);
+	mesh_place(scenario,
+		   &(struct mesh_degrees){ .world = scenario->cluster.gpus,
+					   .tp = plan->tp,
+					   .cp = plan->cp,
+					   .pp = plan->pp,
+					   .ep = plan->ep,
+					   .etp = scenario_etp(scenario) },
+		   mesh);
 }
 
 void mesh_coordinates(const struct mesh *mesh, int64_t rank, struct coordinates *out)

@@ -34,6 +34,12 @@ struct coordinates {
 /* Copies of the weights that each stage holds; one stage alone has no use for two. */
 int mesh_copies(const struct scenario *scenario);
 void mesh_build(const struct scenario *scenario, struct mesh *mesh);
+/* The same of other degrees than the plan's, on that many ranks: of an engine. */
+struct mesh_degrees {
+	int64_t world, tp, cp, pp, ep, etp;
+};
+void mesh_place(const struct scenario *scenario, const struct mesh_degrees *degrees,
+		struct mesh *mesh);
 void mesh_coordinates(const struct mesh *mesh, int64_t rank, struct coordinates *out);
 /* Whether two ranks share a group of that dimension (DIM_EP: the expert group;
  * DIM_DP: replicas of dense weights over dp and cp). */

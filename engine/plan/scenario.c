@@ -79,7 +79,7 @@ int64_t scenario_etp(const struct scenario *scenario)
 	return scenario->stack.etp_rule == ETP_IS_TP ? plan->tp : 1;
 }
 
-static int64_t whole_quotient(int64_t world, int64_t a, int64_t b, int64_t c)
+int64_t scenario_quotient(int64_t world, int64_t a, int64_t b, int64_t c)
 {
 	int64_t product;
 
@@ -120,15 +120,15 @@ int64_t scenario_dp(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
-	return whole_quotient(scenario->cluster.gpus, plan->tp, plan->cp, plan->pp);
+	return scenario_quotient(scenario->cluster.gpus, plan->tp, plan->cp, plan->pp);
 }
 
 int64_t scenario_edp(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 
-	return whole_quotient(scenario->cluster.gpus, scenario_etp(scenario), plan->ep,
-			      plan->pp);
+	return scenario_quotient(scenario->cluster.gpus, scenario_etp(scenario),
+				 plan->ep, plan->pp);
 }
 
 int64_t scenario_micro_batches(const struct scenario *scenario)

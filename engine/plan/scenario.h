@@ -21,6 +21,8 @@ struct scenario {
  * bf16, no recomputation. Model, cluster and stack are left zero. */
 void scenario_defaults(struct scenario *scenario);
 
+/* world / (a b c); 0 if it does not divide. */
+int64_t scenario_quotient(int64_t world, int64_t a, int64_t b, int64_t c);
 /* Data parallel degree world / (tp*cp*pp); 0 if it does not divide. */
 int64_t scenario_dp(const struct scenario *scenario);
 /* Expert tensor parallel degree after the stack's rule. */

@@ -51,10 +51,10 @@ static void matrices(const struct serve_context *c, double tokens,
 		held * touched_share(tokens, experts, (double)moe->experts_per_token);
 	struct kernel k;
 
-	kernel_experts(c->scenario, up->rows, columns * size.ffn, size.width, touched,
+	kernel_experts(&c->rates, up->rows, columns * size.ffn, size.width, touched,
 		       &k);
 	layer_kernel(out, up->name, 1, &k);
-	kernel_experts(c->scenario, down->rows, size.width, size.ffn, touched, &k);
+	kernel_experts(&c->rates, down->rows, size.width, size.ffn, touched, &k);
 	layer_kernel(out, down->name, 1, &k);
 }
 
@@ -64,7 +64,7 @@ static void multiply(const struct serve_context *c, bool large,
 {
 	struct kernel k;
 
-	kernel_gemm(c->scenario, large, shape->rows, shape->columns, shape->inner, &k);
+	kernel_gemm(&c->rates, large, shape->rows, shape->columns, shape->inner, &k);
 	layer_kernel(out, shape->name, 1, &k);
 }
 
@@ -109,7 +109,7 @@ static double moved_bytes(const struct serve_context *c,
 			  const struct shape shape[EXPERT_SHAPES])
 {
 	const struct shape *up = &shape[EXPERT_UP], *down = &shape[EXPERT_DOWN];
-	double operand = kernel_operand_bytes(c->scenario);
+	double operand = c->rates.operand_bytes;
 
 	return 4 * shape[EXPERT_ROUTER].rows * up->inner +
 	       up->rows * (up->inner * (operand + 2) +
@@ -134,7 +134,7 @@ static void exchange(const struct serve_context *c, double tokens, double width,
 {
 	double chosen = (double)c->scenario->model.moe.experts_per_token;
 	double elements = tokens / c->shape.tp * (c->shape.ep > 1 ? chosen : 1) * width;
-	bool fp8 = kernel_operand_bytes(c->scenario) < 2;
+	bool fp8 = c->rates.operand_bytes < 2;
 
 	if (c->shape.dp <= 1)
 		return;
@@ -157,7 +157,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 		multiply(c, true, &shape[EXPERT_LATENT_DOWN], out);
 		multiply(c, true, &shape[EXPERT_LATENT_UP], out);
 	}
-	kernel_routing(c->scenario, moved_bytes(c, shape), &k);
+	kernel_routing(&c->rates, moved_bytes(c, shape), &k);
 	layer_kernel(out, "routing and combining", 4, &k);
 	matrices(c, all, shape, out);
 	exchange(c, tokens, shape[EXPERT_UP].inner, out);

@@ -86,38 +86,45 @@ double kernel_exponent(const struct scenario *s)
 	return p >= 1 ? p : 2;
 }
 
-static void product(const struct scenario *s, enum precision precision, double flops,
-		    double bytes, double compute_share, double stream_share,
-		    struct kernel *out)
+static struct product_rates rates_of_product(const struct scenario *s,
+					     enum precision stored,
+					     double compute_share, double stream_share)
 {
 	const struct serving_calibration *c = rates(s);
-	enum precision used = products(s, precision);
-
-	out->rates = KERNEL_PRODUCT;
-	out->stored = precision;
-	out->used = used;
-	out->flops = flops;
-	out->bytes = bytes;
-	out->compute_seconds =
-		flops / (kernel_peak(s, precision) *
-			 fmin(1, share(c->gemm_efficiency, used) * compute_share));
+	enum precision used = products(s, stored);
+	double computes = share(c->gemm_efficiency, used) * compute_share;
 	/* no memory is read faster than it can be */
-	out->memory_seconds =
-		bytes / stream_rate(s, fmin(1, share(c->stream_efficiency, precision) *
-						       stream_share));
-	out->fixed_seconds = c->kernel_seconds;
-	join(out, kernel_exponent(s));
+	double streams = share(c->stream_efficiency, stored) * stream_share;
+
+	return (struct product_rates){
+		.stored = stored,
+		.used = used,
+		.flops = kernel_peak(s, stored) * fmin(1, computes),
+		.bytes = stream_rate(s, fmin(1, streams)),
+	};
 }
 
-void kernel_gemm(const struct scenario *s, bool large, double rows, double columns,
+static void product(const struct chip_rates *r, const struct product_rates *of,
+		    double flops, double bytes, struct kernel *out)
+{
+	out->rates = KERNEL_PRODUCT;
+	out->stored = of->stored;
+	out->used = of->used;
+	out->flops = flops;
+	out->bytes = bytes;
+	out->compute_seconds = flops / of->flops;
+	out->memory_seconds = bytes / of->bytes;
+	out->fixed_seconds = r->product_seconds;
+	join(out, r->exponent);
+}
+
+void kernel_gemm(const struct chip_rates *r, bool large, double rows, double columns,
 		 double inner, struct kernel *out)
 {
-	enum precision precision =
-		large ? (enum precision)s->plan.precision : PRECISION_BF16;
-	double weight = large ? serve_weight_bytes(s) : 2;
+	const struct product_rates *of = &r->product[large];
 
-	product(s, precision, 2 * rows * columns * inner,
-		columns * inner * weight + 2 * rows * (columns + inner), 1, 1, out);
+	product(r, of, 2 * rows * columns * inner,
+		columns * inner * of->weight_bytes + 2 * rows * (columns + inner), out);
 }
 
 double kernel_operand_bytes(const struct scenario *s)
@@ -134,79 +141,101 @@ double kernel_operand_bytes(const struct scenario *s)
 	}
 }
 
-void kernel_experts(const struct scenario *s, double rows, double columns, double inner,
-		    double touched, struct kernel *out)
+void kernel_experts(const struct chip_rates *r, double rows, double columns,
+		    double inner, double touched, struct kernel *out)
 {
-	const struct serving_calibration *c = rates(s);
+	const struct product_rates *of = &r->experts;
 
-	product(s, (enum precision)s->plan.precision, 2 * rows * columns * inner,
-		touched * columns * inner * serve_weight_bytes(s) +
-			rows * (2 * columns + kernel_operand_bytes(s) * inner),
-		share(c->grouped_gemm_efficiency, (enum precision)s->plan.precision),
-		kernel_share(c->grouped_stream_efficiency), out);
+	product(r, of, 2 * rows * columns * inner,
+		touched * columns * inner * of->weight_bytes +
+			rows * (2 * columns + r->operand_bytes * inner),
+		out);
 	out->rates = KERNEL_EXPERTS;
 }
 
-/* 16 bits, or the format of a server that computes wider. */
-static enum precision attention_precision(const struct scenario *s)
-{
-	return s->plan.precision == PRECISION_FP32 ? PRECISION_FP32 : PRECISION_BF16;
-}
-
-void kernel_prompt_attention(const struct scenario *s, double flops, double bytes,
+void kernel_prompt_attention(const struct chip_rates *r, double flops, double bytes,
 			     struct kernel *out)
 {
-	const struct serving_calibration *c = rates(s);
-
 	*out = (struct kernel){ .rates = KERNEL_PROMPT,
-				.used = products(s, attention_precision(s)),
+				.used = r->attention,
 				.flops = flops,
 				.bytes = bytes };
-	out->compute_seconds = flops / (kernel_peak(s, attention_precision(s)) *
-					kernel_share(c->attention_efficiency));
-	out->memory_seconds =
-		bytes / stream_rate(s, share(c->stream_efficiency, PRECISION_BF16));
-	out->fixed_seconds = c->attention_fixed_seconds;
+	out->compute_seconds = flops / r->attention_flops;
+	out->memory_seconds = bytes / r->attention_bytes;
+	out->fixed_seconds = r->attention_seconds;
 	out->seconds = out->fixed_seconds + out->compute_seconds + out->memory_seconds;
 }
 
-void kernel_decode_attention(const struct scenario *s, bool latent, double flops,
+void kernel_decode_attention(const struct chip_rates *r, bool latent, double flops,
 			     double bytes, struct kernel *out)
 {
-	const struct serving_calibration *c = rates(s);
-	double efficiency =
-		serve_kv_element_bytes(s) < 2 ? c->kv_efficiency_fp8 : c->kv_efficiency;
-	double compute = latent ? c->latent_efficiency : c->attention_efficiency;
-
 	*out = (struct kernel){ .rates = latent ? KERNEL_LATENT : KERNEL_DECODE,
-				.used = products(s, attention_precision(s)),
+				.used = r->attention,
 				.flops = flops,
 				.bytes = bytes };
-	out->compute_seconds = flops / (kernel_peak(s, attention_precision(s)) *
-					kernel_share(compute));
-	out->memory_seconds = bytes / stream_rate(s, kernel_share(efficiency));
-	out->fixed_seconds = c->decode_fixed_seconds;
-	join(out, kernel_exponent(s));
+	out->compute_seconds = flops / r->decode_flops[latent];
+	out->memory_seconds = bytes / r->decode_bytes;
+	out->fixed_seconds = r->decode_seconds;
+	join(out, r->exponent);
 }
 
-void kernel_elementwise(const struct scenario *s, double kernels, double bytes,
+void kernel_elementwise(const struct chip_rates *r, double kernels, double bytes,
 			struct kernel *out)
 {
-	const struct serving_calibration *c = rates(s);
-
 	*out = (struct kernel){ .bytes = bytes };
-	out->memory_seconds =
-		bytes / stream_rate(s, kernel_share(c->elementwise_efficiency));
-	out->fixed_seconds = kernels * c->small_kernel_seconds;
+	out->memory_seconds = bytes / r->small_bytes;
+	out->fixed_seconds = kernels * r->small_seconds;
 	out->seconds = out->fixed_seconds + out->memory_seconds;
 }
 
-void kernel_routing(const struct scenario *s, double bytes, struct kernel *out)
+void kernel_routing(const struct chip_rates *r, double bytes, struct kernel *out)
 {
-	double fixed = rates(s)->grouped_fixed_seconds;
-
-	kernel_elementwise(s, 0, bytes, out);
+	kernel_elementwise(r, 0, bytes, out);
 	out->rates = KERNEL_ROUTING;
-	out->fixed_seconds += fixed;
-	out->seconds += fixed;
+	out->fixed_seconds += r->routing_seconds;
+	out->seconds += r->routing_seconds;
+}
+
+static void rates_of_attention(const struct scenario *s, struct chip_rates *out)
+{
+	const struct serving_calibration *c = rates(s);
+	enum precision wide =
+		s->plan.precision == PRECISION_FP32 ? PRECISION_FP32 : PRECISION_BF16;
+	double cache =
+		serve_kv_element_bytes(s) < 2 ? c->kv_efficiency_fp8 : c->kv_efficiency;
+
+	/* 16 bits, or the format of a server that computes wider */
+	out->attention = products(s, wide);
+	out->attention_flops =
+		kernel_peak(s, wide) * kernel_share(c->attention_efficiency);
+	out->attention_bytes =
+		stream_rate(s, share(c->stream_efficiency, PRECISION_BF16));
+	out->attention_seconds = c->attention_fixed_seconds;
+	out->decode_flops[false] = out->attention_flops;
+	out->decode_flops[true] =
+		kernel_peak(s, wide) * kernel_share(c->latent_efficiency);
+	out->decode_bytes = stream_rate(s, kernel_share(cache));
+	out->decode_seconds = c->decode_fixed_seconds;
+}
+
+void chip_rates(const struct scenario *s, struct chip_rates *out)
+{
+	const struct serving_calibration *c = rates(s);
+	enum precision stored = (enum precision)s->plan.precision;
+
+	out->exponent = kernel_exponent(s);
+	out->product[false] = rates_of_product(s, PRECISION_BF16, 1, 1);
+	out->product[true] = rates_of_product(s, stored, 1, 1);
+	out->experts =
+		rates_of_product(s, stored, share(c->grouped_gemm_efficiency, stored),
+				 kernel_share(c->grouped_stream_efficiency));
+	out->product[false].weight_bytes = 2;
+	out->product[true].weight_bytes = serve_weight_bytes(s);
+	out->experts.weight_bytes = out->product[true].weight_bytes;
+	out->product_seconds = c->kernel_seconds;
+	out->operand_bytes = kernel_operand_bytes(s);
+	rates_of_attention(s, out);
+	out->small_bytes = stream_rate(s, kernel_share(c->elementwise_efficiency));
+	out->small_seconds = c->small_kernel_seconds;
+	out->routing_seconds = c->grouped_fixed_seconds;
 }

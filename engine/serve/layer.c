@@ -66,7 +66,7 @@ static void add_linear(const struct drawing *d, const struct shape *shape,
 
 	if (shape->rows <= 0)
 		return;
-	kernel_gemm(d->context->scenario, d->large, shape->rows, columns, shape->inner,
+	kernel_gemm(&d->context->rates, d->large, shape->rows, columns, shape->inner,
 		    &k);
 	layer_kernel(d->out, name, 1, &k);
 }
@@ -77,7 +77,7 @@ static void add_small(const struct drawing *d, const char *name, double kernels,
 {
 	struct kernel k;
 
-	kernel_elementwise(d->context->scenario, kernels, bytes, &k);
+	kernel_elementwise(&d->context->rates, kernels, bytes, &k);
 	layer_kernel(d->out, name, kernels, &k);
 }
 
@@ -105,7 +105,7 @@ static void add_core(const struct drawing *d)
 	struct kernel k;
 
 	if (b->requests > 0) {
-		kernel_decode_attention(c->scenario, m->latent > 0,
+		kernel_decode_attention(&c->rates, m->latent > 0,
 					2 * d->decoding * m->heads * context *
 						(m->latent > 0 ? m->latent : width),
 					b->requests * context * m->entry * c->kv_bytes +
@@ -117,7 +117,7 @@ static void add_core(const struct drawing *d)
 	if (b->prompt_tokens <= 0)
 		return;
 	kernel_prompt_attention(
-		c->scenario,
+		&c->rates,
 		2 * d->prompts * m->heads *
 			attention_seen(m->attention, b->prompt_context) * width,
 		d->prompts * (m->heads * width * 2 + m->entry * c->kv_bytes), &k);
@@ -134,13 +134,13 @@ static void add_scores(const struct drawing *d)
 
 	if (b->requests > 0) {
 		kernel_decode_attention(
-			d->context->scenario, false,
+			&d->context->rates, false,
 			2 * d->decoding * m->index * attention_scored(a, b->context),
 			b->requests * attention_index_bytes(a, b->context), &k);
 		layer_kernel(d->out, "indexer scores", 1, &k);
 	}
 	if (d->prompts > 0) {
-		kernel_prompt_attention(d->context->scenario,
+		kernel_prompt_attention(&d->context->rates,
 					2 * d->prompts * m->index *
 						attention_scored(a, b->prompt_context),
 					d->prompts * (m->index + (double)a->index_dim),
@@ -158,7 +158,7 @@ static void add_scan(const struct drawing *d, const struct shape *shape)
 	double chunks = ceil(d->batch->prompt_tokens / chunk);
 	struct kernel k;
 
-	kernel_elementwise(d->context->scenario, 2,
+	kernel_elementwise(&d->context->rates, 2,
 			   (d->decoding + chunks) * m->state * 8 +
 				   d->tokens * shape->columns * 8,
 			   &k);
@@ -262,7 +262,7 @@ static void add_adapters(const struct drawing *d)
 
 	if (d->adapter_matrices <= 0)
 		return;
-	kernel_elementwise(d->context->scenario, 2 * d->fixed * d->adapter_matrices,
+	kernel_elementwise(&d->context->rates, 2 * d->fixed * d->adapter_matrices,
 			   d->adapter_bytes, &k);
 	k.flops = d->adapter_flops;
 	layer_kernel(d->out, "LoRA adapters", 2 * d->adapter_matrices, &k);
@@ -300,7 +300,7 @@ static void add_quantisation(const struct drawing *d)
 {
 	const struct scenario *s = d->context->scenario;
 
-	if (d->shapes->count > 0 && d->large && kernel_operand_bytes(s) < 2)
+	if (d->shapes->count > 0 && d->large && d->context->rates.operand_bytes < 2)
 		add_small(d, "quantisation", s->stack.serving.quantise_kernels / 2,
 			  d->narrow);
 }

@@ -69,7 +69,6 @@ static void shape(const struct scenario *s, struct engine_degrees degrees,
 		  struct serve_context *out)
 {
 	struct engine_shape *e = &out->shape;
-	struct scenario engine = *s;
 
 	e->tp = (double)degrees.tp;
 	e->pp = (double)degrees.pp;
@@ -80,14 +79,17 @@ static void shape(const struct scenario *s, struct engine_degrees degrees,
 	e->etp = fmax(1, e->tp * e->dp / e->ep);
 	e->kv_shards =
 		(double)(s->plan.serving.kv_shards > 0 ? s->plan.serving.kv_shards : 1);
-	engine.cluster.gpus = (int64_t)e->ranks;
-	engine.plan.tp = degrees.tp;
-	engine.plan.pp = degrees.pp;
-	engine.plan.ep = (int64_t)e->ep;
-	engine.plan.etp = (int64_t)e->etp;
-	mesh_build(&engine, &out->mesh);
+	mesh_place(s,
+		   &(struct mesh_degrees){ .world = (int64_t)e->ranks,
+					   .tp = degrees.tp,
+					   .cp = s->plan.cp,
+					   .pp = degrees.pp,
+					   .ep = (int64_t)e->ep,
+					   .etp = (int64_t)e->etp },
+		   &out->mesh);
 	collective_fabric(s, NULL, &out->fabric);
 	out->scenario = s;
+	chip_rates(s, &out->rates);
 	out->weight_bytes = serve_weight_bytes(s);
 	out->kv_bytes = serve_kv_element_bytes(s);
 	model_kinds_layers(&s->model, out->layers);
@@ -119,15 +121,15 @@ static void ends(const struct serve_context *c, const struct batch *b,
 	double vocab = (double)scenario_padded_vocab(c->scenario);
 	struct kernel k;
 
-	kernel_elementwise(c->scenario, 1,
+	kernel_elementwise(&c->rates, 1,
 			   tokens * (h + (double)(m->layers * m->input_width)) * 4, &k);
 	layer_kernel(out, "embedding", 1, &k);
 	if (rows <= 0)
 		return;
-	kernel_gemm(c->scenario, false, rows, vocab / c->shape.tp, h, &k);
+	kernel_gemm(&c->rates, false, rows, vocab / c->shape.tp, h, &k);
 	layer_kernel(out, "LM head", 1, &k);
 	/* sampling reads the logits a few times */
-	kernel_elementwise(c->scenario, 4, rows * vocab * 8 / c->shape.tp, &k);
+	kernel_elementwise(&c->rates, 4, rows * vocab * 8 / c->shape.tp, &k);
 	layer_kernel(out, "sampling", 4, &k);
 	layer_all_reduce(c, "embedded tokens", tokens * h * 2, out);
 	layer_gather(c, "logits", rows * vocab * 2, out);

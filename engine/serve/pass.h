@@ -68,6 +68,7 @@ struct serve_context {
 	struct engine_shape shape;
 	struct mesh mesh; /* of one engine */
 	struct fabric fabric;
+	struct chip_rates rates;
 	double weight_bytes; /* per element of a large matrix */
 	double kv_bytes;     /* per element of the cache */
 	double layers[MAX_LAYER_KINDS];

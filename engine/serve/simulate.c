@@ -275,6 +275,7 @@ bool serve_simulate(const struct scenario *s, const struct serve_load *asked,
 	struct simulated sim;
 
 	if (!set_up(s, asked, &sim, tables) ||
+	    queue_bytes(&sim.load, &sim.system) > arena->size - arena->used ||
 	    !queue_run(&sim.system, &sim.load, arena, NULL, out))
 		return false;
 	scale_up(sim.part.scale, out);

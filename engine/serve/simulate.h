@@ -32,7 +32,7 @@ int64_t serve_simulated_requests(const struct scenario *scenario,
 				 const struct serve_load *load);
 /* One part of the cluster (run_part); rates, tokens and
  * counts are scaled to the whole cluster. A list is dealt out over all of it. False
- * where it can't run. */
+ * where it can't run, or the arena has less than serve_simulation_bytes(). */
 bool serve_simulate(const struct scenario *scenario, const struct serve_load *load,
 		    struct arena *arena, struct queue_result *out);
 

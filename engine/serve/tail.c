@@ -41,13 +41,8 @@ static bool simulate(const struct scenario *s, double waves, bool until_missed,
 				   .users = MOST_USERS,
 				   .until_missed = until_missed };
 	const struct serving_plan *v = &s->plan.serving;
-	size_t needed;
 
-	if (load.requests < 1)
-		return false;
-	needed = serve_simulation_bytes(s, &load);
-	if (needed == 0 || needed > sizeof memory ||
-	    !serve_simulate(s, &load, &arena, &out->result))
+	if (load.requests < 1 || !serve_simulate(s, &load, &arena, &out->result))
 		return false;
 	out->as_many = out->each <= 0 || out->each >= WAVES;
 	out->meets = !out->result.missed &&

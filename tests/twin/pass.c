@@ -71,13 +71,14 @@ static void run_ends(const struct serve_context *c, const struct batch *b,
 	row += (double)s->model.hidden;
 	sampled += b->prompt_requests;
 	layer_begin(&end, true);
-	kernel_elementwise(s, 1, tokens * row * (2 + 2), &k);
+	kernel_elementwise(&c->rates, 1, tokens * row * (2 + 2), &k);
 	layer_kernel(&end, "embedding", 1, &k);
 	if (sampled > 0) {
-		kernel_gemm(s, false, sampled, vocab / c->shape.tp,
+		kernel_gemm(&c->rates, false, sampled, vocab / c->shape.tp,
 			    (double)s->model.hidden, &k);
 		layer_kernel(&end, "LM head", 1, &k);
-		kernel_elementwise(s, 4, 4 * 2 * sampled * vocab / c->shape.tp, &k);
+		kernel_elementwise(&c->rates, 4, 4 * 2 * sampled * vocab / c->shape.tp,
+				   &k);
 		layer_kernel(&end, "sampling", 4, &k);
 		layer_all_reduce(c, "embedded tokens",
 				 2 * tokens * (double)s->model.hidden, &end);
