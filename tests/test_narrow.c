@@ -321,7 +321,8 @@ static void test_mxfp8_goes_round_in_16_bits(void **state)
 	assert_true(states_trained_bytes(&s) < 1.1);
 }
 
-/* Megatron has a buffer of its own for those 16 bits unless it is told otherwise. */
+/* Weights in mxfp8 have no buffer but that one (NVIDIA/TransformerEngine,
+ * pytorch/tensor/utils.py, replace_raw_data). */
 static void test_exports_reuse_the_gradients_buffer(void **state)
 {
 	static const char *const precisions[] = { "fp8", "mxfp8" };
@@ -341,6 +342,39 @@ static void test_exports_reuse_the_gradients_buffer(void **state)
 		assert_int_equal(
 			strstr(text, "--reuse-grad-buf-for-mxfp8-param-ag") != NULL, i);
 		free(text);
+	}
+}
+
+/* A script that asks for such weights without that buffer stops in Megatron: what is
+ * taken instead is told. */
+static void test_a_gather_without_its_buffer_is_told(void **state)
+{
+	static const char script[] =
+		"torchrun --nproc_per_node=8 pretrain_gpt.py --num-layers 32 "
+		"--hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+		"--max-position-embeddings 4096 --vocab-size 32000 "
+		"--micro-batch-size 1 --global-batch-size 64 --bf16 "
+		"--fp8-format e4m3 --fp8-param-gather --use-distributed-optimizer ";
+	static const struct {
+		const char *more;
+		bool told;
+	} rows[] = {
+		{ "--fp8-recipe mxfp8\n", true },
+		{ "--fp8-recipe mxfp8 --reuse-grad-buf-for-mxfp8-param-ag\n", false },
+		{ "--fp8-recipe tensorwise\n", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		char text[1024];
+
+		snprintf(text, sizeof text, "%s%s", script, rows[i].more);
+		read_good("megatron", text, &s);
+		expect(&s, "weight_format", "fp8");
+		assert_int_equal(
+			noted(IMPORT_ASSUMED, "reuse-grad-buf-for-mxfp8-param-ag"),
+			rows[i].told);
 	}
 }
 
@@ -410,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_stored_weights_of_wide_layers),
 		cmocka_unit_test(test_mxfp8_goes_round_in_16_bits),
 		cmocka_unit_test(test_exports_reuse_the_gradients_buffer),
+		cmocka_unit_test(test_a_gather_without_its_buffer_is_told),
 		cmocka_unit_test(test_an_accelerator_without_fp4),
 		cmocka_unit_test(test_weights_turn_narrow_once_a_step),
 	};

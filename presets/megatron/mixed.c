@@ -118,6 +118,9 @@ bool mixed_add(struct arguments *arguments, const char *value, int line,
 		if (good && mixed[i].narrow)
 			good = add(arguments, gather_flag(mixed[i].precision), "", line,
 				   error);
+		if (good && mixed[i].recipe && strcmp(mixed[i].recipe, "mxfp8") == 0)
+			good = add(arguments, "reuse-grad-buf-for-mxfp8-param-ag", "",
+				   line, error);
 		return good;
 	}
 	return add(arguments, "mixed-precision", value, line, error);

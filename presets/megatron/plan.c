@@ -232,6 +232,21 @@ static bool read_experts(struct flag_reader *r)
 	       flag_set(r, "ep", ep->value, ep);
 }
 
+/* Sharded weights in mxfp8 are gathered through the buffer of the gradients, with the
+ * flag that asks for it alone: Transformer Engine can't place them in a buffer of their
+ * own ("replace_raw_data for MXFP8Tensor is not supported yet"), and the run stops. So
+ * there is nothing to choose. */
+static void note_gather(struct flag_reader *r)
+{
+	if (flag_is_set(r, "fp8-param-gather") && flag_says(r, "fp8-recipe", "mxfp8") &&
+	    flag_is_set(r, "use-distributed-optimizer") &&
+	    !flag_is_set(r, "use-megatron-fsdp") &&
+	    !flag_is_set(r, "reuse-grad-buf-for-mxfp8-param-ag"))
+		import_note(r->report, IMPORT_ASSUMED,
+			    "reuse-grad-buf-for-mxfp8-param-ag",
+			    "set: without it Megatron stops at weights in mxfp8");
+}
+
 static bool read_precision(struct flag_reader *r)
 {
 	const char *precision = flag_is_set(r, "bf16")   ? "bf16"
@@ -252,6 +267,7 @@ static bool read_precision(struct flag_reader *r)
 		precision = flag_says(r, "fp4-recipe", "mxfp4") ? "mxfp4" : "nvfp4";
 	if (flag_is_set(r, "fp8-param-gather"))
 		stored = "fp8";
+	note_gather(r);
 	return flag_set(r, "precision", precision, NULL) &&
 	       flag_set(r, "weight_format", stored, flag_find(r, "fp8-param-gather")) &&
 	       flag_set(r, "grad_dtype", grad, NULL);

@@ -207,7 +207,7 @@ static void put_precision(const struct flag_writer *w)
 		w->put(w->out, "fp4-param-gather", "");
 	else if (scenario_trains_narrow(w->scenario) && keeps_narrow(plan))
 		w->put(w->out, "fp8-param-gather", "");
-	/* without it Megatron has another buffer for what it gathers in 16 bits */
+	/* without it Megatron stops: such weights have no buffer of their own */
 	if (plan->precision == PRECISION_MXFP8 && keeps_narrow(plan) && plan->zero < 3)
 		w->put(w->out, "reuse-grad-buf-for-mxfp8-param-ag", "");
 	if (scenario_trains_narrow(w->scenario) &&
