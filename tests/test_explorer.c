@@ -590,6 +590,21 @@ static void test_the_strip_names_what_the_knob_moves(void **state)
 	stage_close(&s);
 }
 
+/* Where no value moves anything the strip and the knob's page say why. */
+static void test_a_still_knob_says_why(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/leaf switch\n");
+	stage_shows(&s, "each value of leaf switch: all alike");
+	stage_shows(&s, "Leaf switches cost nothing where their links upwards are as");
+	stage_type(&s, "i");
+	stage_shows(&s, "no number changes by 1 % or more. Leaf switches cost nothing");
+	stage_close(&s);
+}
+
 /* Nobody has to tell two colours apart: groups have letters in colour too. */
 static void test_groups_are_told_by_letters(void **state)
 {
@@ -1017,6 +1032,7 @@ int main(void)
 		cmocka_unit_test(test_the_graph_is_a_picture),
 		cmocka_unit_test(test_rows_that_are_no_knobs_have_a_note),
 		cmocka_unit_test(test_the_strip_names_what_the_knob_moves),
+		cmocka_unit_test(test_a_still_knob_says_why),
 		cmocka_unit_test(test_groups_are_told_by_letters),
 		cmocka_unit_test(test_home_is_understood),
 		cmocka_unit_test(test_odd_file_names_lose_no_session),

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/glossary/glossary.h"
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "engine/train/train.h"
+#include "engine/whatif/whatif.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -209,6 +211,42 @@ static void test_live_knobs_move_a_number(void **state)
 			fail_msg("%s needs no excuse", still[i].key);
 }
 
+/* The sentence that stands on a knob's page and over its strip. */
+static void says_why(const struct scenario *s, const struct knob *knob,
+		     const char *plan)
+{
+	static struct whatif strip;
+
+	whatif_knob(s, knob, &turned, &strip);
+	if (whatif_alike(&strip) && !glossary_still(knob->key) && !moves(s, knob))
+		fail_msg("%s: no value of %s moves a number, and nothing says why",
+			 plan, knob->key);
+}
+
+/* Of all shipped plans: a knob that is shown as live moves a number, or says why not.
+ */
+static void test_still_knobs_say_why(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		assert_true(scenario_read(&s, list[i].name, NULL, &error));
+		for (int k = 0; s.plan.mode == MODE_TRAINING && k < knob_count(); k++)
+			if (knob_in_mode(&knob_table[k], MODE_TRAINING) &&
+			    knob_applies(&s, &knob_table[k]) &&
+			    knob_table[k].type != KNOB_TEXT)
+				says_why(&s, &knob_table[k], list[i].name);
+	}
+	for (size_t i = 0; i < sizeof still / sizeof still[0]; i++)
+		if (!glossary_still(still[i].key))
+			fail_msg("nothing says why %s may stand still", still[i].key);
+}
+
 static void test_a_layout_moves_a_number(void **state)
 {
 	struct scenario s;
@@ -342,6 +380,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_knobs_move_a_number),
+		cmocka_unit_test(test_still_knobs_say_why),
 		cmocka_unit_test(test_a_layout_moves_a_number),
 		cmocka_unit_test(test_counted_ends_make_a_split_even),
 		cmocka_unit_test(test_dead_knobs_move_nothing),

@@ -42,6 +42,9 @@ const struct glossary_word *glossary_term(const char *name);
  * NULL: no row tells of it. */
 const struct glossary_word *glossary_find(const char *key);
 
+/* Why all values of a knob may give the same; NULL: of this one they should not. */
+const char *glossary_still(const char *key);
+
 /* A text without the brackets of its links; returns its length. */
 size_t glossary_plain(const char *text, char *out, size_t size);
 /* The same, and where in it the links stand: bytes from `from` to before `to`. Returns

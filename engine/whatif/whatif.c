@@ -152,6 +152,31 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 		out->gain = isinf(present) ? 1 : 1 - best / present;
 }
 
+static bool same_numbers(const struct whatif_value *a, const struct whatif_value *b)
+{
+	return a->tokens_per_second_per_gpu == b->tokens_per_second_per_gpu &&
+	       a->memory_bytes == b->memory_bytes &&
+	       a->step_seconds == b->step_seconds && a->moved == b->moved;
+}
+
+bool whatif_alike(const struct whatif *strip)
+{
+	const struct whatif_value *first = NULL;
+	int legal = 0;
+
+	for (int i = 0; i < strip->count; i++) {
+		const struct whatif_value *value = &strip->item[i];
+
+		if (!value->legal)
+			continue;
+		if (legal++ == 0)
+			first = value;
+		if (!same_numbers(first, value))
+			return false;
+	}
+	return legal > 1;
+}
+
 bool whatif_tunes(const struct knob *knob)
 {
 	/* a server's work, and how well it guesses; a pin asks what the software may

@@ -41,6 +41,9 @@ void whatif_knob_again(const struct scenario *scenario, const struct knob *knob,
 		       struct estimate *scratch, struct whatif_kept *kept,
 		       struct whatif *out);
 
+/* Two values of a strip and more can run, and all that can give the same. */
+bool whatif_alike(const struct whatif *strip);
+
 /* Whether one turns this knob to make a given training, or a given server, faster: what
  * is trained, in what batches, what is asked of a server, and the machine are given. */
 bool whatif_tunes(const struct knob *knob);

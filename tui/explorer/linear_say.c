@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/glossary/glossary.h"
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
 #include "tui/explorer/contest.h"
@@ -261,6 +262,14 @@ static bool any_runs(const struct whatif *strip)
 	return false;
 }
 
+static void say_still(struct linear *linear, const struct knob *knob)
+{
+	const char *why = glossary_still(knob->key);
+
+	if (why && whatif_alike(&linear->explorer->strip))
+		linear_say(linear, "  All values give the same. %s\n", why);
+}
+
 /* "TP tensor 8. What it is for." */
 void linear_say_knob(struct linear *linear, const struct knob *knob)
 {
@@ -278,9 +287,10 @@ void linear_say_knob(struct linear *linear, const struct knob *knob)
 	explorer_update(explorer);
 	if (course_hides(explorer) || explorer->strip.count == 0)
 		return;
-	if (any_runs(&explorer->strip))
+	if (any_runs(&explorer->strip)) {
 		say_values(linear, knob);
-	else
+		say_still(linear, knob);
+	} else
 		linear_say(linear,
 			   "  No value of this knob alone makes the plan run.\n");
 }

@@ -1,5 +1,6 @@
 /* page.c - the parts of an overview, from top to bottom. */
 #include "tui/views/page.h"
+#include "engine/glossary/glossary.h"
 #include "tui/explorer/course.h"
 
 #include <math.h>
@@ -258,7 +259,7 @@ static void strip_item(const struct explorer *explorer, int i, double best, doub
 	const struct whatif *strip = &explorer->strip;
 	const struct whatif_value *v = &strip->item[i];
 	char label[64], value[32];
-	bool is_best = worth(strip, v) >= best;
+	bool is_best = worth(strip, v) >= best && !whatif_alike(strip);
 
 	knob_print_value(&knob_table[explorer->strip_knob], v->value, label,
 			 sizeof label);
@@ -329,7 +330,9 @@ static void draw_strip_title(struct page *p, const struct strip_item *item, int 
 	char title[160], label[64], key[64] = "";
 
 	text_squeeze(knob_table[p->explorer->strip_knob].label, label, sizeof label);
-	if (best >= 0 && in_sight)
+	if (whatif_alike(&p->explorer->strip))
+		snprintf(key, sizeof key, ": all alike");
+	else if (best >= 0 && in_sight)
 		snprintf(key, sizeof key, ", \u25cf the best");
 	else if (best >= 0 && group != GROUP_RUN)
 		snprintf(key, sizeof key, ", best %s", item[best].label);
@@ -340,6 +343,20 @@ static void draw_strip_title(struct page *p, const struct strip_item *item, int 
 			break;
 	}
 	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width, title);
+}
+
+/* Why all values give the same, where that is known and there is room. */
+static void draw_still(struct page *p, struct rect *rect)
+{
+	const char *why = glossary_still(knob_table[p->explorer->strip_knob].key);
+	struct rect prose = { rect->x, rect->y, rect->width, 2 };
+	int used;
+
+	if (!why || rect->height < 4 || !whatif_alike(&p->explorer->strip))
+		return;
+	used = widget_prose(p->canvas, prose, 0, ROLE_LABEL, why);
+	rect->y += used;
+	rect->height -= used;
 }
 
 void page_strip(struct page *p, int rows)
@@ -364,6 +381,7 @@ void page_strip(struct page *p, int rows)
 	draw_strip_title(p, item, best_of,
 			 best_of >= 0 && strip_shows(rect, item, strip->count,
 						     strip->present, best_of));
+	draw_still(p, &rect);
 	widget_strip(p->canvas, rect, item, strip->count, strip->present);
 	if (p->canvas->spots)
 		p->canvas->spots->strip =

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/glossary/glossary.h"
 #include "engine/knob/knob.h"
 #include "tui/explorer/course.h"
 #include "tui/text.h"
@@ -110,6 +111,16 @@ static const struct moved *moves_of(const struct explorer *explorer,
 	return &kept[next];
 }
 
+static int draw_still(struct canvas *canvas, struct rect rect, const struct knob *knob)
+{
+	const char *why = glossary_still(knob->key);
+	char text[256];
+
+	snprintf(text, sizeof text, "no number changes by 1 %% or more%s%s",
+		 why ? ". " : "", why ? why : "");
+	return widget_prose(canvas, rect, 0, ROLE_LABEL, text);
+}
+
 /* "memory 71.5 -> 43.6 GiB" of each number that another value moves. */
 static int draw_moves(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect, const struct knob *knob, double value)
@@ -125,10 +136,11 @@ static int draw_moves(const struct explorer *explorer, struct canvas *canvas,
 		finding_text(&moved->reason, text, sizeof text);
 		return 2 + widget_prose(canvas, rect, 0, ROLE_BAD, text);
 	}
-	if (count <= 0)
+	if (count < 0)
 		canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_LABEL,
-			    count < 0 ? "this plan can't run"
-				      : "no number changes by 1 % or more");
+			    "this plan can't run");
+	if (count == 0)
+		rect.y += draw_still(canvas, rect, knob);
 	for (int i = 0; i < count; i++) {
 		form_text(moves[i].metric->form, moves[i].before, before,
 			  sizeof before);
