@@ -83,7 +83,7 @@ $(B)/presets_data.o: $(B)/presets_data.c
 
 # The bounds of the fit, which a test holds the shipped constants against.
 $(B)/tests/test_bounds: $(B)/tests/validation/constants.o $(B)/tests/validation/serving_constants.o
-$(B)/tests/test_ranges: $(B)/tests/validation/ranges.o
+$(B)/tests/test_ranges: $(B)/tests/validation/ranges.o $(B)/tests/validation/left_runs.o
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
@@ -244,11 +244,17 @@ validate: shardscope $(B)/tests/validation/fit_collectives
 # Fit the constants of presets/clusters and presets/stacks to the measured runs; see
 # tests/validation/fit.c for what FIT= takes.
 $(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/constants.o \
+                           $(B)/tests/validation/left_runs.o \
                            $(B)/tests/validation/ranges.o \
                            $(B)/tests/validation/solve.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit: $(B)/tests/validation/fit
 	@$< $(FIT) tests/validation/*.yaml
+# Leave out each source in turn: how it is met, and the ranges that follow. Some minutes.
+left-out: $(B)/tests/validation/fit
+	@$< --each --left-out tests/validation/left_out.csv \
+	    --runs tests/validation/left_out_runs.csv \
+	    --accuracy presets/accuracy/training.yaml tests/validation/*.yaml
 $(B)/tests/validation/fit_serving: $(B)/tests/validation/fit_serving.o \
                                    $(B)/tests/validation/serving_constants.o \
                                    $(B)/tests/validation/serving_ranges.o $(HOUSE) $(ENGINE)
@@ -338,7 +344,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-bulk fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens numbers winners screenshots purity floors public lengths hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-bulk fuzz-run mutate mutate-run bench validate fit left-out fit-serving fit-collectives screens numbers winners screenshots purity floors public lengths hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

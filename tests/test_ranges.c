@@ -1,8 +1,13 @@
 /* test_ranges.c - the ranges that predictions carry: as learned, and as they ship. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "presets/accuracy_file.h"
+#include "presets/runs/left_out.h"
 #include "tests/support/close.h"
+#include "tests/support/measured.h"
+#include "tests/validation/left_runs.h"
 #include "tests/validation/ranges.h"
 
 enum { STEPS = 21, END = (STEPS - 1) / 2 };
@@ -73,13 +78,145 @@ static void test_shipped_ranges_widen_with_what_is_unknown(void **state)
 	assert_true(known->time[RUN_TORUS].high > known->time[RUN_DENSE].high);
 }
 
+static struct left_runs left;
+
+static int read_runs(void **state)
+{
+	(void)state;
+	if (!left_runs_read(&left, "tests/validation/left_out_runs.csv"))
+		return -1;
+	return measured_read("tests/validation/*.yaml");
+}
+
+static int free_runs(void **state)
+{
+	left_runs_free(&left);
+	return measured_forget(state);
+}
+
+static void as_shipped(int kind, const double *moved, double within)
+{
+	const struct spread *ships = &accuracy_shipped()->time[kind];
+	struct learned range;
+	double held;
+
+	assert_true(left_runs_learn(&left, kind, moved, &range, &held));
+	if (fabs(exp(range.low) - ships->low) > within ||
+	    fabs(exp(range.high) - ships->high) > within)
+		fail_msg(
+			"%s: %.4f .. %.4f are learned, %.3f .. %.3f ship; make left-out",
+			accuracy_kind_word((enum run_kind)kind), exp(range.low),
+			exp(range.high), ships->low, ships->high);
+}
+
+static void test_shipped_ranges_are_learned_from_the_runs(void **state)
+{
+	(void)state;
+	as_shipped(RUN_DENSE, NULL, 0.00051);
+	as_shipped(RUN_EXPERTS, NULL, 0.00051);
+}
+
+/* |predicted / measured - 1| of a source's runs, of mixtures or of the others. */
+static int errors_of(const struct left_out *row, double *errors)
+{
+	int n = 0;
+
+	for (int i = 0; i < measured_set.count; i++) {
+		const struct measured_run *run = &measured_set.run[i];
+		int k = 0;
+
+		if ((run->scenario.model.moe.experts > 0) !=
+			    (row->kind == LEFT_EXPERTS) ||
+		    strcmp(measured_set.source[run->source], row->source) != 0)
+			continue;
+		while (k < left.count && strcmp(left.run[k].id, run->id) != 0)
+			k++;
+		if (k < left.count)
+			errors[n++] = fabs(expm1(left.run[k].error));
+	}
+	return n;
+}
+
+static void test_the_table_sums_up_the_runs(void **state)
+{
+	static struct left_outs table;
+	double *errors = malloc(sizeof *errors * (size_t)measured_set.count);
+	struct error error;
+	int runs = 0;
+
+	(void)state;
+	assert_true(left_outs_read(&table, "tests/validation/left_out.csv", &error));
+	for (int i = 0; i < table.count; i++) {
+		const struct left_out *row = &table.row[i];
+		int n = errors_of(row, errors);
+
+		assert_int_equal(n, row->runs);
+		assert_true(fabs(score_quantile(errors, n, 0.5) - row->median) < 6e-5);
+		assert_true(fabs(score_quantile(errors, n, 0.9) - row->p90) < 6e-5);
+		runs += n;
+	}
+	assert_int_equal(runs, left.count);
+	free(errors);
+}
+
+/* Every run that is timed was left out once, and as the kind that it is. */
+static void test_all_timed_runs_were_left_out(void **state)
+{
+	int timed = 0;
+
+	(void)state;
+	for (int i = 0; i < measured_set.count; i++) {
+		const struct measured_run *run = &measured_set.run[i];
+		int found = 0;
+
+		if (!run->scores_time || !measured_scores.rows[i].predicted)
+			continue;
+		for (int k = 0; k < left.count; k++)
+			if (strcmp(left.run[k].id, run->id) == 0) {
+				found++;
+				assert_int_equal(left.run[k].kind,
+						 scenario_run_kind(&run->scenario));
+			}
+		if (found != 1)
+			fail_msg("%s was left out %d times; make left-out", run->id,
+				 found);
+		timed++;
+	}
+	assert_int_equal(timed, left.count);
+}
+
+/* What formulas and constants moved since of a run's prediction, they move of the one
+ * that its source had no say in, nearly: then ranges of that day are not today's. */
+static void test_ranges_are_of_today_s_formulas(void **state)
+{
+	double *moved = calloc((size_t)left.count, sizeof *moved);
+
+	(void)state;
+	for (int k = 0; k < left.count; k++)
+		for (int i = 0; i < measured_set.count; i++) {
+			const struct score_run *row = &measured_scores.rows[i];
+
+			if (strcmp(measured_set.run[i].id, left.run[k].id) == 0)
+				moved[k] = log(row->predicted_seconds /
+					       row->measured_seconds) -
+					   left.run[k].shipped;
+		}
+	as_shipped(RUN_DENSE, moved, 0.003);
+	as_shipped(RUN_EXPERTS, moved, 0.003);
+	free(moved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_few_sources_widen_a_range),
 		cmocka_unit_test(test_what_ranges_of_the_others_hold),
 		cmocka_unit_test(test_shipped_ranges_widen_with_what_is_unknown),
+		cmocka_unit_test(test_shipped_ranges_are_learned_from_the_runs),
+		cmocka_unit_test(test_the_table_sums_up_the_runs),
+		cmocka_unit_test(test_all_timed_runs_were_left_out),
+		cmocka_unit_test(test_ranges_are_of_today_s_formulas),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, read_runs, free_runs);
 }

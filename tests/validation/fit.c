@@ -6,6 +6,8 @@
  *     make fit FIT="--each"           each source in turn left out, and how it is met
  *     make fit FIT="--each --by stack"  the same of stacks; model and chip as well
  *     make fit FIT="--each --left-out FILE"  as a table that validate takes
+ *     make left-out                   the same, with every run, and the ranges that are
+ *                                     learned of them, into the files that have them
  *     make fit FIT="--each --neutral" from micro-benchmarks, and from what others hold
  *                                     where there are none: what presets hold was
  *                                     fitted to all sources
@@ -25,7 +27,7 @@
 #include "presets/accuracy_file.h"
 #include "presets/runs/left_out.h"
 #include "tests/validation/fit.h"
-#include "tests/validation/ranges.h"
+#include "tests/validation/left_runs.h"
 
 const double fit_pull = 0.0015;
 /* A source counts whole from so many runs on: one run alone fits anything. */
@@ -343,18 +345,22 @@ static void print_calibrated(const struct fit *f, int part)
 	run_scores_free(&scores);
 }
 
-static void print_range(const char *what, const struct left_out_runs *runs)
+static void print_range(const struct left_runs *all, int kind)
 {
 	struct learned range;
+	double held;
+	int count = 0;
 
-	if (runs->count < 1)
+	for (int i = 0; i < all->count; i++)
+		count += all->run[i].kind == kind;
+	if (count < 1)
 		return;
-	printf("%-12s %5d runs left out", what, runs->count);
-	if (ranges_learn(runs, -1, &range))
+	printf("%-12s %5d runs left out", accuracy_kind_word((enum run_kind)kind),
+	       count);
+	if (left_runs_learn(all, kind, NULL, &range, &held))
 		printf("  80 %% of measured / predicted in %.3f .. %.3f of %d parts; "
 		       "learned on all but one they held %.0f %%",
-		       exp(range.low), exp(range.high), range.parts,
-		       100 * ranges_held(runs));
+		       exp(range.low), exp(range.high), range.parts, 100 * held);
 	printf("\n");
 }
 
@@ -390,6 +396,7 @@ static void deal_parts(struct fit *f, const char *by)
 struct asked {
 	bool write, each, rows, neutral;
 	const char *by, *out, *table;
+	const char *runs, *accuracy; /* files to be written; NULL = none */
 };
 
 static bool load(struct fit *f, struct asked *asked, int argc, char **argv)
@@ -410,6 +417,10 @@ static bool load(struct fit *f, struct asked *asked, int argc, char **argv)
 			asked->out = argv[++i];
 		else if (more && strcmp(argv[i], "--left-out") == 0)
 			asked->table = argv[++i];
+		else if (more && strcmp(argv[i], "--runs") == 0)
+			asked->runs = argv[++i];
+		else if (more && strcmp(argv[i], "--accuracy") == 0)
+			asked->accuracy = argv[++i];
 		else if (argv[i][0] != '-' && !runs_read(&f->set, argv[i], &error)) {
 			fprintf(stderr, "fit: %s\n", error.text);
 			return false;
@@ -463,13 +474,25 @@ static void print_rows(const struct fit *f, int part)
 			printf("row %s %.4f\n", f->set.run[i].id, f->error[i]);
 }
 
-/* The errors of the part beside those of its kinds. */
-static void heap_up(const struct fit *f, int part, struct left_out_runs *heaps)
+/* The errors of the part, beside what they are with the constants that ship. */
+static bool heap_up(const struct fit *f, int part, const double *shipped,
+		    struct left_runs *runs)
 {
-	for (int i = 0; i < f->set.count; i++)
-		if (f->part[i] == part && fit_scores(f, i) && !isnan(f->error[i]))
-			ranges_add(&heaps[scenario_run_kind(&f->set.run[i].scenario)],
-				   part, -f->error[i]);
+	bool good = true;
+
+	for (int i = 0; good && i < f->set.count; i++) {
+		const struct measured_run *run = &f->set.run[i];
+		struct left_run row = { .kind = (int)scenario_run_kind(&run->scenario),
+					.error = f->error[i],
+					.shipped = shipped[i] };
+
+		if (f->part[i] != part || !fit_scores(f, i) || isnan(f->error[i]))
+			continue;
+		snprintf(row.source, sizeof row.source, "%.63s", f->part_name[part]);
+		snprintf(row.id, sizeof row.id, "%s", run->id);
+		good = left_runs_add(runs, &row);
+	}
+	return good;
 }
 
 static bool write_table(const struct left_outs *table, const char *path)
@@ -484,19 +507,33 @@ static bool write_table(const struct left_outs *table, const char *path)
 	return false;
 }
 
+/* What was asked to be written of all parts. */
+static bool write_all(const struct left_outs *table, const struct left_runs *runs,
+		      const struct asked *asked)
+{
+	for (int k = 0; k < RUN_KINDS; k++)
+		print_range(runs, k);
+	return (!asked->table || write_table(table, asked->table)) &&
+	       (!asked->runs || left_runs_write(runs, asked->runs)) &&
+	       (!asked->accuracy || left_runs_ship(runs, asked->accuracy));
+}
+
 /* What is in no fit is met by the fit of all others: that once. */
 static bool each(struct fit *f, int rounds, const struct asked *asked)
 {
 	static struct left_outs table;
-	struct left_out_runs heaps[RUN_KINDS];
-	bool apart, all = false;
+	struct left_runs runs = { 0 };
+	double *shipped = malloc(sizeof *shipped * ((size_t)f->set.count + 1));
+	bool apart, all = false, good = shipped != NULL;
 
-	for (int k = 0; k < RUN_KINDS; k++)
-		if (!ranges_room(&heaps[k], f->set.count))
-			return false;
+	for (int i = 0; good && i < f->set.count; i++)
+		if (fit_scores(f, i)) {
+			fit_predict(f, i);
+			shipped[i] = f->error[i];
+		}
 	/* those that are apart last */
 	for (int turn = 0; turn < 2; turn++)
-		for (int p = 0; p < f->parts; p++) {
+		for (int p = 0; good && p < f->parts; p++) {
 			if (!is_timed(f, p, &apart) || apart != (turn == 1) ||
 			    (asked->out && strcmp(asked->out, f->part_name[p]) != 0))
 				continue;
@@ -512,16 +549,15 @@ static bool each(struct fit *f, int rounds, const struct asked *asked)
 			print_part(f, p, &table);
 			if (strcmp(asked->by, "source") == 0)
 				print_calibrated(f, p);
-			heap_up(f, p, heaps);
+			good = heap_up(f, p, shipped, &runs);
 			if (asked->rows)
 				print_rows(f, p);
 			f->left_out[p] = false;
 		}
-	for (int k = 0; k < RUN_KINDS; k++) {
-		print_range(accuracy_kind_word((enum run_kind)k), &heaps[k]);
-		ranges_free(&heaps[k]);
-	}
-	return !asked->table || write_table(&table, asked->table);
+	good = good && write_all(&table, &runs, asked);
+	left_runs_free(&runs);
+	free(shipped);
+	return good;
 }
 
 static void print_constants(void)
