@@ -320,7 +320,7 @@ FORMAT = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(FORMAT)
 format-check:
-	clang-format --dry-run -Werror $(FORMAT)
+	@printf '%s\n' $(FORMAT) | xargs -P 2 -n 100 clang-format --dry-run -Werror
 
 # Leaks are LeakSanitizer's business (make asan): the analyzer loses sight of what
 # lives in an arena.
@@ -337,8 +337,8 @@ tidy:
 # they are used.
 MEMCHECK ?= test_pipeline test_train test_serve test_split test_zero test_two_way test_formula test_search_edges
 memcheck: $(addprefix $(B)/tests/,$(MEMCHECK))
-	@for test in $^; do valgrind -q --error-exitcode=9 $$test > $(B)/memcheck.log 2>&1 || \
-	  { cat $(B)/memcheck.log; exit 1; }; done; echo "memcheck: no value is used that nobody wrote"
+	@printf '%s\n' $^ | xargs -P 2 -I @ sh -c 'valgrind -q --error-exitcode=9 @ > @.memcheck 2>&1 || \
+	  { cat @.memcheck; exit 255; }' && echo "memcheck: no value is used that nobody wrote"
 
 clean:
 	rm -rf build build-* shardscope
