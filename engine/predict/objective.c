@@ -139,6 +139,15 @@ static double least_output(enum objective objective, const struct scenario *s,
 	return score_token(objective, s, 1) / worst * (1 - 1e-6);
 }
 
+void objective_figures(enum objective objective, const struct scenario *s, double worst,
+		       struct estimate *out)
+{
+	if (s->plan.mode == MODE_INFERENCE)
+		serve_figures(s, least_output(objective, s, worst), out);
+	else
+		scenario_figures(s, out);
+}
+
 void objective_hold_goals(enum objective objective, const struct scenario *s,
 			  double worst, struct estimate *e)
 {
@@ -216,7 +225,7 @@ double objective_of_least(enum objective objective, struct train_least *least,
 bool objective_try(enum objective objective, const struct scenario *s, double reserve,
 		   double worst, struct estimate *e, double *score)
 {
-	scenario_figures(s, e);
+	objective_figures(objective, s, worst, e);
 	if (!e->legal)
 		return false;
 	objective_hold_goals(objective, s, worst, e);

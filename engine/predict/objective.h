@@ -32,6 +32,10 @@ double objective_of_estimate(enum objective objective, const struct scenario *sc
 			     const struct estimate *estimate);
 /* Whether a server serves any request within its goals, or all that are asked for. */
 bool objective_serves(const struct estimate *estimate, bool all);
+/* As scenario_figures(), but how much a server whose goodput scores above `worst` gives
+ * within its goals is not settled. */
+void objective_figures(enum objective objective, const struct scenario *scenario,
+		       double worst, struct estimate *out);
 /* Goals of the slowest percent of requests are simulated and the estimate's goodput
  * set, unless the mean request, which gets more, scores above `worst` already. */
 void objective_hold_goals(enum objective objective, const struct scenario *scenario,

@@ -15,7 +15,7 @@ void scenario_estimate(const struct scenario *scenario, struct estimate *out)
 void scenario_figures(const struct scenario *scenario, struct estimate *out)
 {
 	if (scenario->plan.mode == MODE_INFERENCE)
-		serve_figures(scenario, out);
+		serve_figures(scenario, 0, out);
 	else
 		train_figures(scenario, out);
 }

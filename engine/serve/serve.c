@@ -18,12 +18,44 @@ bool serve_keeps_goals(const struct scenario *s, const struct serving_estimate *
 	return isfinite(p.ttft_seconds) && run_meets(s, &p);
 }
 
+/* Whether no fewer than `high` requests, which p is the point of, give `least`: none
+ * gives more than one alone, and fewer give less where no stage of a pipeline idles. */
+static bool give_less(const struct serving_run *run, const struct point *p, double high,
+		      double alone, double least)
+{
+	return (high - 1) * alone < least * (1 - 1e-9) ||
+	       (p->tokens_per_second < least && !run_idles(run, high));
+}
+
+/* The most whole requests below `high`, which do not, that keep both goals, as one
+ * does. Where those that are left give less than `least`, any that do. */
+static double most_within(const struct serving_run *run, const struct scenario *s,
+			  double high, double least, struct point *p)
+{
+	double low = 1, alone = p->tokens_per_second;
+
+	while (high - low > 1) {
+		double middle = floor((low + high) / 2);
+
+		run_at(run, middle, p);
+		if (run_meets(s, p)) {
+			low = middle;
+			continue;
+		}
+		high = middle;
+		if (give_less(run, p, high, alone, least))
+			break;
+	}
+	run_at(run, low, p);
+	return low;
+}
+
 /* Output tokens a second while both goals hold, at the most requests that allow it:
  * whole ones, where all that are there do not. */
 static void goodput(const struct serving_run *run, const struct scenario *s,
-		    struct serving_estimate *out)
+		    double least, struct serving_estimate *out)
 {
-	double low = 1, high = fmax(out->concurrency, fmin(1, run->room));
+	double high = fmax(out->concurrency, fmin(1, run->room));
 	struct point p;
 
 	out->goodput = out->output_tokens_per_second;
@@ -36,18 +68,7 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 		out->goodput = out->goodput_concurrency = 0;
 		if (!run_meets(s, &p))
 			return;
-		high = ceil(high);
-		while (high - low > 1) {
-			double middle = floor((low + high) / 2);
-
-			run_at(run, middle, &p);
-			if (run_meets(s, &p))
-				low = middle;
-			else
-				high = middle;
-		}
-		high = low;
-		run_at(run, high, &p);
+		high = most_within(run, s, ceil(high), least, &p);
 	}
 	out->goodput = p.tokens_per_second;
 	/* no more are there to be served */
@@ -270,7 +291,7 @@ static void hold_to_rate(double rate, struct serving_estimate *v)
 	v->tpot_seconds *= over;
 }
 
-static void times(const struct serving_run *run, const struct scenario *s,
+static void times(const struct serving_run *run, const struct scenario *s, double least,
 		  struct estimate *out)
 {
 	const struct serving_plan *plan = &s->plan.serving;
@@ -291,7 +312,7 @@ static void times(const struct serving_run *run, const struct scenario *s,
 		v->output_tokens_per_second / (double)s->cluster.gpus;
 	v->output_tokens_per_second_per_user = 1 / v->tpot_seconds;
 	waiting(run, s, asked, v);
-	goodput(run, s, v);
+	goodput(run, s, least, v);
 	passes(run, s, p.decoding, out);
 	ranges(s, v);
 }
@@ -416,7 +437,7 @@ double serve_asked_tokens(const struct scenario *s)
 	return v->request_rate * fmax(1, (double)v->output_len);
 }
 
-void serve_figures(const struct scenario *s, struct estimate *out)
+void serve_figures(const struct scenario *s, double least, struct estimate *out)
 {
 	struct serving_run run;
 	struct model_counts counts;
@@ -434,7 +455,7 @@ void serve_figures(const struct scenario *s, struct estimate *out)
 	out->fits = run.room >= 1;
 	out->fit_probability = out->fits ? 1 : 0;
 	if (out->fits)
-		times(&run, s, out);
+		times(&run, s, least, out);
 	memory(&run, s, out);
 	if (!out->fits) {
 		serve_explain_room(&run, s, &out->problems);
@@ -453,6 +474,6 @@ void serve_figures(const struct scenario *s, struct estimate *out)
 
 void serve_estimate(const struct scenario *s, struct estimate *out)
 {
-	serve_figures(s, out);
+	serve_figures(s, 0, out);
 	scenario_mend(s, &out->problems);
 }

@@ -16,8 +16,10 @@
  * concurrency is 0 the cache is filled with as many requests as it holds; where more
  * are asked for than fit, the others wait. */
 void serve_estimate(const struct scenario *scenario, struct estimate *out);
-/* The same without what would mend its problems, for who looks at many plans. */
-void serve_figures(const struct scenario *scenario, struct estimate *out);
+/* The same without what would mend its problems, for who looks at many plans. A goodput
+ * below `least` may be told lower than it is: the most requests that keep the goals are
+ * not looked for there. */
+void serve_figures(const struct scenario *scenario, double least, struct estimate *out);
 
 /* What is known of a legal server before its steady state is. */
 struct serve_ceiling {

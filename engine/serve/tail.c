@@ -164,15 +164,6 @@ static double between(double low, double high)
 	return floor(sqrt(low * high) + 0.5);
 }
 
-/* Requests that leave some stage of a pipeline idle: of them more may give less, as
- * prompts hold up the few passes of each. */
-static bool leave_stages_idle(const struct serving_run *run, double requests)
-{
-	double stages = run->decode.context.shape.pp;
-
-	return stages > 1 && requests < stages * server_copies(&run->decode);
-}
-
 /* The fewest requests that give `least`, where `high` do: more requests give more.
  * Where they may not, as many as could, as none gives more than one alone. */
 static double fewest_for(const struct serving_run *run, double high, double least)
@@ -182,7 +173,7 @@ static double fewest_for(const struct serving_run *run, double high, double leas
 	if (least <= 0 || alone >= least)
 		return low;
 	each = fmin(high, ceil(least / alone * (1 - 1e-9)));
-	if (leave_stages_idle(run, each))
+	if (run_idles(run, each))
 		return each;
 	while (high - low > 1) {
 		double middle = fmin(high - 1, fmax(low + 1, between(low, high)));
@@ -244,7 +235,7 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 	struct halving h = { .s = s, .most = tail_most_requests(run, s) };
 	double found = high, tried = fmin(high, h.most);
 
-	if (!leave_stages_idle(run, tried) && output_of(run, tried) < least)
+	if (!run_idles(run, tried) && output_of(run, tried) < least)
 		return 0;
 	h.fewest = fewest_for(run, high, least);
 	if (!halving_keeps(&h, 1))
