@@ -230,7 +230,7 @@ static void layers_of(const struct serve_context *c, const struct batch *b, bool
 }
 
 /* From each stage to the next: hidden states, sharded over TP by most servers. */
-static void sends(const struct serve_context *c, const struct batch *b,
+static void sends(const struct serve_context *c, const struct batch *b, bool list,
 		  struct pass *out)
 {
 	double tokens = b->requests * b->tokens_each + b->prompt_tokens;
@@ -238,7 +238,7 @@ static void sends(const struct serve_context *c, const struct batch *b,
 
 	if (c->shape.pp < 2)
 		return;
-	layer_begin(&hop, true);
+	layer_begin(&hop, list);
 	layer_send(c, "activations", tokens * (double)c->scenario->model.hidden * 2,
 		   &hop);
 	out->pp_seconds += hop.network_seconds[DIM_PP] * (c->shape.pp - 1);
@@ -298,7 +298,7 @@ static void one_pass(const struct serve_context *c, const struct batch *b, bool 
 	layer_begin(&end, list);
 	ends(c, b, &end);
 	add_layers(out, &end, 1, list);
-	sends(c, b, out);
+	sends(c, b, list, out);
 	host(c, b, out);
 	/* the fullest stage has the layers that don't divide, the last one the head */
 	share = ceil(layers / c->shape.pp) / layers;

@@ -297,7 +297,7 @@ static void set_usual(struct pass_table *t)
 	t->usual[1] = rest > 0 ? rest : budget;
 }
 
-void pass_table_open(struct pass_table *t, const struct server *server)
+void pass_table_move(struct pass_table *t, const struct server *server)
 {
 	const struct scenario *s = server->context.scenario;
 
@@ -307,6 +307,11 @@ void pass_table_open(struct pass_table *t, const struct server *server)
 	t->mean_context = server_mean_context(s);
 	t->mean_prompt_context = t->work.cached + t->work.prompt / 2;
 	set_usual(t);
+}
+
+void pass_table_open(struct pass_table *t, const struct server *server)
+{
+	pass_table_move(t, server);
 	for (int i = 0; i < REQUEST_ENTRIES; i++) {
 		for (int k = 0; k < CONTEXT_ENTRIES; k++)
 			t->decode[i][k].pass = 0;

@@ -26,7 +26,17 @@ struct pass_table {
 	};
 };
 
+/* Of the two pools, for who simulates one scenario often, with other loads: passes that
+ * were met stay priced. */
+struct pass_tables {
+	bool open;
+	struct pass_table of[2];
+};
+
+/* Nothing is priced yet. */
 void pass_table_open(struct pass_table *table, const struct server *server);
+/* It is of an equal server from now on, whose passes it has. */
+void pass_table_move(struct pass_table *table, const struct server *server);
 /* A queue_cost: of a pass table. */
 struct queue_seconds pass_table_seconds(void *table, const struct queue_pass *pass);
 /* A pass over so many tokens of prompts alone, which attend over that many each. */

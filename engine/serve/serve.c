@@ -402,7 +402,7 @@ static void price_any_size(struct server *server)
 
 bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 {
-	double scale = s->cluster.scale;
+	double scale = s->cluster.scale, rate = s->plan.serving.request_rate;
 	struct serving_run run;
 
 	*out = (struct serve_ceiling){ 0 };
@@ -415,10 +415,10 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 	if (run.room >= 1) {
 		out->tokens_per_second = run_ceiling(&run, s);
 		out->tpot_seconds = steady_least_tpot(&run.decode, 0) * scale;
-		out->loaded_tpot_seconds =
-			steady_least_tpot(&run.decode,
-					  s->plan.serving.request_rate * scale) *
-			scale;
+		out->loaded_tpot_seconds = out->tpot_seconds;
+		if (rate > 0)
+			out->loaded_tpot_seconds =
+				steady_least_tpot(&run.decode, rate * scale) * scale;
 	} else
 		out->bytes = run.held.total_bytes + run_prefix_bytes(&run) +
 			     run_request_bytes(&run);

@@ -196,8 +196,22 @@ static void set_prompts(const struct scenario *s, const struct server *server,
 	pool->abreast = (int)server->context.shape.dp;
 }
 
+/* Their passes, but those that are priced already. */
+static void open_tables(const struct serving_run *run, struct pass_tables *tables)
+{
+	for (int i = 0; i < 1 + run->apart; i++) {
+		const struct server *server = i ? &run->prefill : &run->decode;
+
+		if (tables->open)
+			pass_table_move(&tables->of[i], server);
+		else
+			pass_table_open(&tables->of[i], server);
+	}
+	tables->open = true;
+}
+
 static bool set_up(const struct scenario *s, const struct serve_load *asked,
-		   struct simulated *out, struct pass_table tables[2])
+		   struct pass_tables *tables, struct simulated *out)
 {
 	const struct serving_plan *v = &s->plan.serving;
 
@@ -217,12 +231,11 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		.goal_tpot = v->goal_tpot_seconds,
 		.until_missed = asked->until_missed,
 	};
-	pass_table_open(&tables[0], &out->run.decode);
-	open_pool(&out->system.pool, &tables[0], &out->run.decode,
+	open_tables(&out->run, tables);
+	open_pool(&out->system.pool, &tables->of[0], &out->run.decode,
 		  server_copies(&out->run.decode) / out->part.parts);
 	if (out->run.apart) {
-		pass_table_open(&tables[1], &out->run.prefill);
-		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
+		open_pool(&out->system.prompts, &tables->of[1], &out->run.prefill,
 			  server_copies(&out->run.prefill) / out->part.parts);
 		set_prompts(s, &out->run.prefill, &out->system.prompts);
 		out->system.send_seconds =
@@ -234,10 +247,11 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 
 size_t serve_simulation_bytes(const struct scenario *s, const struct serve_load *asked)
 {
-	struct pass_table tables[2];
+	struct pass_tables tables;
 	struct simulated sim;
 
-	if (!set_up(s, asked, &sim, tables))
+	tables.open = false;
+	if (!set_up(s, asked, &tables, &sim))
 		return 0;
 	return queue_bytes(&sim.load, &sim.system);
 }
@@ -245,10 +259,11 @@ size_t serve_simulation_bytes(const struct scenario *s, const struct serve_load 
 int64_t serve_simulated_requests(const struct scenario *s,
 				 const struct serve_load *asked)
 {
-	struct pass_table tables[2];
+	struct pass_tables tables;
 	struct simulated sim;
 
-	if (!set_up(s, asked, &sim, tables))
+	tables.open = false;
+	if (!set_up(s, asked, &tables, &sim))
 		return 0;
 	return (int64_t)round(sim.load.requests * sim.part.scale);
 }
@@ -271,10 +286,11 @@ static void scale_up(double shares, struct queue_result *out)
 bool serve_simulate(const struct scenario *s, const struct serve_load *asked,
 		    struct arena *arena, struct queue_result *out)
 {
-	struct pass_table tables[2];
+	struct pass_tables tables;
 	struct simulated sim;
 
-	if (!set_up(s, asked, &sim, tables) ||
+	tables.open = false;
+	if (!set_up(s, asked, asked->priced ? asked->priced : &tables, &sim) ||
 	    queue_bytes(&sim.load, &sim.system) > arena->size - arena->used ||
 	    !queue_run(&sim.system, &sim.load, arena, NULL, out))
 		return false;

@@ -10,6 +10,8 @@
 #include "engine/plan/scenario.h"
 #include "engine/queue/queue.h"
 
+struct pass_tables;
+
 /* What is simulated beyond the scenario. */
 struct serve_load {
 	int requests; /* in all; 0 = ten of each user, 2,000 at a rate, all listed */
@@ -19,6 +21,8 @@ struct serve_load {
 	bool lengths_only; /* of the list; arrivals are the scenario's */
 	double users; /* of a share at most, where it can be so small; 0: no limit */
 	bool until_missed; /* as in struct queue_system */
+	/* of this scenario with other loads, begun with 0; may be NULL */
+	struct pass_tables *priced;
 	/* Told now and then how many requests are done; may be NULL. */
 	void (*tell)(void *listener, int done);
 	void *listener;

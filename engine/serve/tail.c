@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/serve/pass_table.h"
 #include "engine/serve/serve_parts.h"
 #include "engine/serve/work.h"
 
@@ -33,13 +34,14 @@ static int requests_of(const struct scenario *s, double waves, double *each)
 }
 
 static bool simulate(const struct scenario *s, double waves, bool until_missed,
-		     struct serve_tail *out)
+		     struct pass_tables *priced, struct serve_tail *out)
 {
 	double memory[MEMORY / sizeof(double)];
 	struct arena arena = { (unsigned char *)memory, sizeof memory, 0 };
 	struct serve_load load = { .requests = requests_of(s, waves, &out->each),
 				   .users = MOST_USERS,
-				   .until_missed = until_missed };
+				   .until_missed = until_missed,
+				   .priced = priced };
 	const struct serving_plan *v = &s->plan.serving;
 
 	if (load.requests < 1 || !serve_simulate(s, &load, &arena, &out->result))
@@ -55,14 +57,16 @@ static bool simulate(const struct scenario *s, double waves, bool until_missed,
 
 bool serve_tail(const struct scenario *s, struct serve_tail *out)
 {
-	return simulate(s, WAVES, false, out);
+	return simulate(s, WAVES, false, NULL, out);
 }
 
 int serve_tail_curve(const struct scenario *s, const struct serve_point *point,
 		     int count, struct serve_point *out, int most)
 {
+	struct pass_tables priced;
 	int n = 0;
 
+	priced.open = false;
 	for (int i = 0; i < most && count > 0; i++) {
 		const struct serve_point *at =
 			&point[most > 1 ? i * (count - 1) / (most - 1) : 0];
@@ -72,7 +76,7 @@ int serve_tail_curve(const struct scenario *s, const struct serve_point *point,
 
 		held.plan.serving.request_rate = 0;
 		held.plan.serving.concurrency = (int64_t)at->concurrency;
-		if (!simulate(&held, LEAST_WAVES, false, &tail) ||
+		if (!simulate(&held, LEAST_WAVES, false, &priced, &tail) ||
 		    tail.result.tpot.p99 <= 0)
 			break;
 		serve_yield(&held, &tail.result, &yield);
@@ -135,14 +139,15 @@ struct slowest {
 	double requests, ttft, tpot;
 };
 
-static bool keeps(const struct scenario *s, double requests, struct slowest *slowest)
+static bool keeps(const struct scenario *s, double requests, struct pass_tables *priced,
+		  struct slowest *slowest)
 {
 	struct scenario held = *s;
 	struct serve_tail tail;
 
 	held.plan.serving.request_rate = 0;
 	held.plan.serving.concurrency = (int64_t)requests;
-	if (!simulate(&held, LEAST_WAVES, true, &tail) || !tail.meets)
+	if (!simulate(&held, LEAST_WAVES, true, priced, &tail) || !tail.meets)
 		return false;
 	if (requests >= slowest->requests)
 		*slowest = (struct slowest){ requests, tail.result.ttft.p99,
@@ -196,6 +201,7 @@ struct halving {
 	double fewest; /* that are of use */
 	double passed[HALVINGS + 1];
 	int passes;
+	struct pass_tables *priced;
 	struct slowest slowest;
 };
 
@@ -204,7 +210,7 @@ static bool halving_keeps(struct halving *h, double requests)
 	if (requests > h->most)
 		return false;
 	if (requests >= h->fewest)
-		return keeps(h->s, requests, &h->slowest);
+		return keeps(h->s, requests, h->priced, &h->slowest);
 	h->passed[h->passes++] = requests;
 	return true;
 }
@@ -232,9 +238,13 @@ static double halve(struct halving *h, double high)
 static double most_kept(const struct serving_run *run, const struct scenario *s,
 			double high, double least, struct slowest *slowest)
 {
-	struct halving h = { .s = s, .most = tail_most_requests(run, s) };
+	struct pass_tables priced;
+	struct halving h = { .s = s,
+			     .most = tail_most_requests(run, s),
+			     .priced = &priced };
 	double found = high, tried = fmin(high, h.most);
 
+	priced.open = false;
 	if (!run_idles(run, tried) && output_of(run, tried) < least)
 		return 0;
 	h.fewest = fewest_for(run, high, least);
@@ -245,7 +255,7 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 	if (found < h.fewest || output_of(run, found) < least)
 		return 0;
 	while (h.passes > 0)
-		if (!keeps(s, h.passed[--h.passes], &h.slowest))
+		if (!keeps(s, h.passed[--h.passes], &priced, &h.slowest))
 			return 0;
 	*slowest = h.slowest;
 	return found;
@@ -272,7 +282,7 @@ static bool rate_is_kept(const struct scenario *s, struct serving_estimate *out)
 
 	if (!serve_tail_decides(s))
 		return true;
-	if (!serve_keeps_goals(s, out) || !simulate(s, WAVES, true, &tail) ||
+	if (!serve_keeps_goals(s, out) || !simulate(s, WAVES, true, NULL, &tail) ||
 	    !tail.meets)
 		return false;
 	tell_slowest(&(struct slowest){ 0, tail.result.ttft.p99, tail.result.tpot.p99 },
