@@ -225,7 +225,7 @@ double objective_of_least(enum objective objective, struct train_least *least,
 bool objective_try(enum objective objective, const struct scenario *s, double reserve,
 		   double worst, struct estimate *e, double *score)
 {
-	objective_figures(objective, s, worst, e);
+	scenario_figures(s, e);
 	if (!e->legal)
 		return false;
 	objective_hold_goals(objective, s, worst, e);
