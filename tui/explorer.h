@@ -139,7 +139,6 @@ struct explorer {
 	struct whatif_cost mend[MAX_FINDINGS][MAX_NEAREST];
 	struct whatif_way way; /* out, where none of them is legal; turns 0: none */
 	struct whatif strip;
-	struct whatif_kept strip_kept;
 	int strip_knob; /* index in knob_table, -1 = none */
 	struct whatif_arrow arrow[MAX_KNOBS];
 	bool arrow_known[MAX_KNOBS]; /* it is up to date */

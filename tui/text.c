@@ -49,7 +49,10 @@ static bool is_in(uint32_t code, const struct range *range, size_t count)
 
 int text_code_width(uint32_t code)
 {
-	return code >= 0x1100 && is_in(code, wide, LENGTH(wide)) ? 2 : 1;
+	/* lines, blocks and braille, of which every picture is made, are narrow */
+	if (code < 0x1100 || (code >= 0x2400 && code < 0x2e80))
+		return 1;
+	return is_in(code, wide, LENGTH(wide)) ? 2 : 1;
 }
 
 /* The bytes that follow a lead byte, and the least code of that length; overlong

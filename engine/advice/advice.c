@@ -156,16 +156,31 @@ static double worth_of(const struct situation *now, const struct move *move,
 	return -1;
 }
 
+/* The scenario is copied for moves that are worth a trial alone: most are not. False:
+ * this one is none, or the knob can't be turned. */
+static bool begin_move(const struct situation *now, const struct move *move,
+		       struct attempt *trial)
+{
+	const struct knob *first;
+
+	if (!move->worth(now))
+		return false;
+	first = move->first_knob ? knob_find(move->first_knob) : NULL;
+	trial->now = now;
+	trial->move = move;
+	trial->knob = knob_find(move->knob);
+	trial->from = *now->scenario;
+	trial->best = (struct tried){ .value = NAN };
+	if (first && (ability_against(now->scenario, first, move->first_value) ||
+		      !knob_set(&trial->from, first, move->first_value)))
+		return false;
+	return trial->knob && knob_applies(&trial->from, trial->knob);
+}
+
 static void try_move(const struct situation *now, const struct move *move,
 		     struct list *list)
 {
-	const struct knob *first =
-		move->first_knob ? knob_find(move->first_knob) : NULL;
-	struct attempt trial = { .now = now,
-				 .move = move,
-				 .knob = knob_find(move->knob),
-				 .from = *now->scenario,
-				 .best = { .value = NAN } };
+	struct attempt trial;
 	struct finding finding = { .rule = &move->rule,
 				   .knob = move->knob,
 				   .first = move->first_knob,
@@ -173,10 +188,7 @@ static void try_move(const struct situation *now, const struct move *move,
 	const struct tried *best = &trial.best;
 	double worth;
 
-	if (!trial.knob || !move->worth(now) ||
-	    (first && (ability_against(now->scenario, first, move->first_value) ||
-		       !knob_set(&trial.from, first, move->first_value))) ||
-	    !knob_applies(&trial.from, trial.knob))
+	if (!begin_move(now, move, &trial))
 		return;
 	try_values(&trial);
 	if (isnan(best->value))

@@ -23,16 +23,6 @@ static bool is_cheap(const struct explorer *explorer)
 	return plan->pp == 1 || schedule_by_rounds(plan->schedule);
 }
 
-void explorer_strip(struct explorer *explorer)
-{
-	const struct knob *knob = explorer_knob(explorer);
-
-	explorer->strip_knob = knob ? (int)(knob - knob_table) : -1;
-	if (knob)
-		whatif_knob_again(&explorer->scenario, knob, explorer->scratch,
-				  &explorer->strip_kept, &explorer->strip);
-}
-
 /* What advises to turn a knob that is locked is no advice. */
 static void drop_locked(struct explorer *explorer)
 {
@@ -136,9 +126,10 @@ static void weigh_mends(struct explorer *explorer)
 
 /* --- what was reckoned before ------------------------------------------------ */
 
-/* Of the scenarios that were looked at last: to turn a knob back, to undo and to look
- * at a pinned plan again costs nothing. */
-enum { MOST_KEPT = 4 };
+/* Of the scenarios that were looked at last: to turn a knob there and back over its
+ * values, to undo and to look at a pinned plan again costs nothing. Of the strips,
+ * those of the knobs that were under the cursor last. */
+enum { MOST_KEPT = 12, MOST_STRIPS = 6 };
 
 struct reckoning {
 	struct scenario scenario;
@@ -148,17 +139,29 @@ struct reckoning {
 	bool advice_done;
 	struct whatif_arrow arrow[MAX_KNOBS];
 	bool arrow_known[MAX_KNOBS];
+	bool mends_known; /* of what is broken, in the order in which it is told */
+	struct whatif_cost mend[MAX_FINDINGS][MAX_NEAREST];
+	struct whatif_way way;
 };
 
 struct follow {
 	struct reckoning kept[MOST_KEPT];
-	struct reckoning *now; /* of the open scenario; NULL: none yet */
+	struct whatif_kept strip[MOST_STRIPS];
+	unsigned strip_looked[MOST_STRIPS]; /* the higher, the later; 0: never */
+	struct reckoning *now;              /* of the open scenario; NULL: none yet */
 	unsigned looks;
 };
 
 struct follow *follow_make(void)
 {
 	return calloc(1, sizeof(struct follow));
+}
+
+/* Scenarios mostly differ in the plan alone, which stands at the end. */
+static bool is_same(const struct scenario *a, const struct scenario *b)
+{
+	return memcmp(&a->plan, &b->plan, sizeof a->plan) == 0 &&
+	       memcmp(a, b, sizeof *a) == 0;
 }
 
 static struct reckoning *reckon(struct follow *follow, const struct scenario *scenario)
@@ -169,8 +172,7 @@ static struct reckoning *reckon(struct follow *follow, const struct scenario *sc
 	for (int i = 0; i < MOST_KEPT; i++) {
 		struct reckoning *r = &follow->kept[i];
 
-		if (r->looked > 0 &&
-		    memcmp(&r->scenario, scenario, sizeof *scenario) == 0) {
+		if (r->looked > 0 && is_same(&r->scenario, scenario)) {
 			r->looked = ++follow->looks;
 			return r;
 		}
@@ -179,7 +181,7 @@ static struct reckoning *reckon(struct follow *follow, const struct scenario *sc
 	}
 	oldest->scenario = *scenario;
 	oldest->looked = ++follow->looks;
-	oldest->advice_done = false;
+	oldest->advice_done = oldest->mends_known = false;
 	memset(oldest->arrow_known, 0, sizeof oldest->arrow_known);
 	scenario_estimate(scenario, &oldest->estimate);
 	return oldest;
@@ -220,6 +222,51 @@ static void take_reckoning(struct explorer *explorer)
 	memcpy(explorer->arrow_known, now->arrow_known, sizeof now->arrow_known);
 }
 
+/* Each problem is reckoned once: the remedies, what they give and their order. */
+static void take_mends(struct explorer *explorer)
+{
+	struct reckoning *now = explorer->follow->now;
+
+	if (now->mends_known) {
+		memcpy(explorer->mend, now->mend, sizeof now->mend);
+		explorer->way = now->way;
+		return;
+	}
+	weigh_mends(explorer);
+	now->estimate.problems = explorer->estimate.problems;
+	memcpy(now->mend, explorer->mend, sizeof now->mend);
+	now->way = explorer->way;
+	now->mends_known = true;
+}
+
+/* What is kept of this knob's strip, or the place of the one that nobody looked at for
+ * longest. */
+static struct whatif_kept *find_strip(struct follow *follow, const struct knob *knob)
+{
+	int oldest = 0;
+
+	for (int i = 0; i < MOST_STRIPS; i++) {
+		if (follow->strip[i].knob == knob) {
+			oldest = i;
+			break;
+		}
+		if (follow->strip_looked[i] < follow->strip_looked[oldest])
+			oldest = i;
+	}
+	follow->strip_looked[oldest] = ++follow->looks;
+	return &follow->strip[oldest];
+}
+
+void explorer_strip(struct explorer *explorer)
+{
+	const struct knob *knob = explorer_knob(explorer);
+
+	explorer->strip_knob = knob ? (int)(knob - knob_table) : -1;
+	if (knob)
+		whatif_knob_again(&explorer->scenario, knob, explorer->scratch,
+				  find_strip(explorer->follow, knob), &explorer->strip);
+}
+
 /* --- after a change ---------------------------------------------------------- */
 
 void explorer_update(struct explorer *explorer)
@@ -237,7 +284,7 @@ void explorer_update(struct explorer *explorer)
 	/* an event of another step is none of this one */
 	if (!explorer->playing)
 		explorer->state[VIEW_TIMELINE].first = 0;
-	weigh_mends(explorer);
+	take_mends(explorer);
 	explorer_strip(explorer);
 	if (is_cheap(explorer) && !explorer->advice_done)
 		update_advice(explorer);

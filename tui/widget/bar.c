@@ -24,7 +24,9 @@ static void ruler_init(struct ruler *ruler, const struct canvas *canvas, int wid
 		      : letters || canvas->glyphs == GLYPHS_ASCII ? 1
 		      : canvas->glyphs == GLYPHS_BASIC            ? 2
 								  : EIGHTHS;
-	memset(ruler->owner, NOTHING, sizeof ruler->owner);
+	if (ruler->width > 0)
+		memset(ruler->owner, NOTHING,
+		       (size_t)ruler->width * (size_t)ruler->fine);
 }
 
 /* A position 0..1 in units; what is no number is 0. */
@@ -158,11 +160,23 @@ static int most_of(const int8_t *owner, int fine)
 	return best;
 }
 
+/* Most cells belong to one owner throughout. */
+static bool is_one(const int8_t *owner, int fine)
+{
+	return memcmp(owner, owner + 1, (size_t)fine - 1) == 0;
+}
+
 static void ruler_draw(const struct ruler *ruler, struct canvas *canvas, int x, int y)
 {
 	for (int i = 0; i < ruler->width; i++) {
 		const int8_t *owner = ruler->owner + i * ruler->fine;
-		int at = best_boundary(owner, ruler->fine);
+		int at;
+
+		if (is_one(owner, ruler->fine)) {
+			put_whole(canvas, x + i, y, owner[0], ruler->letters);
+			continue;
+		}
+		at = best_boundary(owner, ruler->fine);
 		if (ruler->whole)
 			put_whole(canvas, x + i, y, most_of(owner, ruler->fine),
 				  ruler->letters);
