@@ -306,7 +306,7 @@ static void draw_note(const struct explorer *explorer, const struct note *note,
 			canvas_fill(canvas,
 				    (struct rect){ 0, rect.y, canvas->width, 1 }, ' ',
 				    role);
-		canvas_fill(canvas, (struct rect){ 1, y, canvas->width - 2, 1 }, ' ',
+		canvas_fill(canvas, (struct rect){ 1, y, canvas->width - 1, 1 }, ' ',
 			    role);
 		widget_prose(canvas, rect, 0, role, text);
 		return;
