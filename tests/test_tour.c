@@ -67,7 +67,7 @@ static void test_no_order_gets_longer(void **state)
 		for (int i = 0; i < count; i++)
 			order[i] = i;
 		before = length_of(order, count, drawn_step);
-		tour_improve(order, count, drawn_step);
+		tour_improve(order, count, drawn_step, 1);
 		check_places(order, count);
 		assert_in_range(length_of(order, count, drawn_step), 0, before);
 		if (count > 20 && count <= TOUR_MOST)
@@ -89,7 +89,7 @@ static void test_places_come_where_they_belong(void **state)
 					order[count++] = i;
 			for (int i = at; i < at + places; i++)
 				order[count++] = i;
-			tour_improve(order, 8, line_step);
+			tour_improve(order, 8, line_step, 0);
 			check_places(order, 8);
 			assert_int_equal(length_of(order, 8, line_step), 8);
 		}

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <term.h>
@@ -10,6 +11,8 @@
 /* term.h leaves macros behind that are ordinary words here. */
 #undef lines
 #undef columns
+
+#include "tui/canvas.h"
 
 /* More single steps than this are never the shortest. */
 enum { MOST_STEPS = 4, TAB = 8 };
@@ -28,6 +31,7 @@ static struct {
 	const char *back; /* up by one */
 	bool ecma;        /* all of it in the form of ECMA-48: lengths can be counted */
 	int tab_width;    /* columns that tabs reach; 0: no tabs */
+	uint8_t digits[CANVAS_MAX]; /* of each number */
 } known;
 
 static const char *ask(const char *name)
@@ -67,6 +71,8 @@ void move_begin(void)
 	known.across = ask_step("hpa", "\033[%i%p1%d", 'G');
 	known.single = is("cub1", "\b") && is("cud1", "\n") && is("cr", "\r");
 	known.back = is("ri", "\033M") ? "\033M" : NULL;
+	for (int i = 0; i < CANVAS_MAX; i++)
+		known.digits[i] = (uint8_t)(i < 10 ? 1 : i < 100 ? 2 : 3);
 	known.ecma = known.plain_place && known.single && known.right.final &&
 		     known.left.final && known.up.final && known.down.final &&
 		     known.across.final && known.back;
@@ -160,10 +166,10 @@ struct tabs {
 
 static bool find_tabs(int from, int x, struct tabs *tabs)
 {
-	int stop = (x + TAB - 1) / TAB;
+	int stop = (int)((unsigned)(x + TAB - 1) / TAB);
 
 	tabs->from_start = from > x;
-	tabs->forward = stop - (tabs->from_start ? 0 : from / TAB);
+	tabs->forward = stop - (tabs->from_start ? 0 : (int)((unsigned)from / TAB));
 	tabs->back = stop * TAB - x;
 	return stop * TAB < known.tab_width;
 }
@@ -250,19 +256,20 @@ int move_way(int from_x, int from_y, int x, int y, char out[MOVE_MAX])
 
 /* --- lengths ----------------------------------------------------------------- */
 
-static int digits(int number)
-{
-	return number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 4;
-}
-
+/* Asked some ten thousand times a frame: what numbers take is counted once. */
 static int least(int a, int b)
 {
 	return a < b ? a : b;
 }
 
-static int step_digits(int count)
+static int number_bytes(int number)
 {
-	return count == 1 ? 0 : digits(count);
+	return number < CANVAS_MAX ? known.digits[number] : 4;
+}
+
+static int step_bytes(int count)
+{
+	return count == 1 ? 3 : 3 + number_bytes(count);
 }
 
 static int count_vertical(int rows)
@@ -272,8 +279,8 @@ static int count_vertical(int rows)
 	if (rows == -1)
 		return 2;
 	if (rows > 0 && rows <= MOST_STEPS)
-		return least(rows, 3 + step_digits(rows));
-	return 3 + step_digits(rows < 0 ? -rows : rows);
+		return least(rows, step_bytes(rows));
+	return step_bytes(rows < 0 ? -rows : rows);
 }
 
 static int count_along(int from, int x)
@@ -285,27 +292,34 @@ static int count_along(int from, int x)
 		return 0;
 	if (x == 0)
 		return 1;
-	best = least(3 + step_digits(steps), 3 + step_digits(x + 1));
+	best = least(step_bytes(steps), 3 + number_bytes(x + 1));
 	if (x < from && steps <= MOST_STEPS)
 		best = least(best, steps);
-	return find_tabs(from, x, &tabs) ? least(best, count_tabs(&tabs)) : best;
+	/* no way has fewer tabs and backspaces than one */
+	return best > 1 && find_tabs(from, x, &tabs) ? least(best, count_tabs(&tabs))
+						     : best;
 }
 
 static int count_place(int x, int y)
 {
-	return 3 + (y > 0 ? digits(y + 1) : 0) + (x > 0 ? 1 + digits(x + 1) : 0);
+	return 3 + (y > 0 ? number_bytes(y + 1) : 0) +
+	       (x > 0 ? 1 + number_bytes(x + 1) : 0);
 }
 
 int move_length(int from_x, int from_y, int x, int y)
 {
 	char way[MOVE_MAX];
+	int place, vertical;
 
 	if (!known.ecma)
 		return move_way(from_x, from_y, x, y, way);
 	if (from_x == x && from_y == y)
 		return 0;
+	place = count_place(x, y);
 	if (from_x < 0 || from_y < 0)
-		return count_place(x, y);
-	return least(count_place(x, y),
-		     count_vertical(y - from_y) + count_along(from_x, x));
+		return place;
+	vertical = count_vertical(y - from_y);
+	if (vertical >= place)
+		return place;
+	return least(place, vertical + count_along(from_x, x));
 }

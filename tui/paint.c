@@ -1,6 +1,7 @@
 /* paint.c - see paint.h. */
 #include "tui/paint.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "tui/pen.h"
@@ -17,12 +18,22 @@ struct heap {
 	bool letters; /* not blanks alone */
 };
 
+/* What a cell's roles, attributes and kind of character make of it, as met last. */
+struct dye {
+	uint32_t key; /* 0: none yet */
+	bool blanks;  /* the character is a blank on its colour */
+	struct look look;
+};
+enum { DYES = 256 };
+
 static struct {
 	const struct canvas *canvas;
 	enum palette palette;
+	uint32_t looks; /* bits of a key: the palette, and whether there are looks */
+	struct dye dye[DYES];
 	struct wall wall;
 	struct heap heap[MOST_LOOKS];
-	int heaps;
+	int heaps, last;  /* the number that was found last */
 	struct look worn; /* for the heap that is painted */
 } paint;
 
@@ -56,6 +67,8 @@ void paint_start(const struct canvas *canvas, enum palette palette)
 {
 	paint.canvas = canvas;
 	paint.palette = palette;
+	paint.looks = (uint32_t)palette << 24 | (uint32_t)pen_has_looks() << 30 |
+		      UINT32_C(1) << 31;
 	paint.heaps = 0;
 }
 
@@ -63,27 +76,45 @@ void paint_start(const struct canvas *canvas, enum palette palette)
 
 /* A full block is a blank on its colour, which is a third of the bytes; of a blank
  * nobody sees what it would be written with. */
-struct shape paint_shape(const struct cell *cell)
+static void mix_dye(const struct cell *cell, struct dye *dye)
 {
-	struct shape shape = { cell->code, plain };
-	struct look *look = &shape.look;
+	struct look *look = &dye->look;
+	bool blank = cell->code == ' ';
 
-	/* most cells are these */
-	if (cell->code == ' ' && cell->back == ROLE_DEFAULT && !cell->reverse &&
-	    !cell->underline && paint.palette != PALETTE_MONO)
-		return shape;
 	*look = theme_look(cell, paint.palette);
 	if (!pen_has_looks())
 		*look = plain;
-	if (shape.code == 0x2588 && look->fore >= 0 && !look->reverse) {
-		shape.code = ' ';
+	dye->blanks = cell->code == 0x2588 && look->fore >= 0 && !look->reverse;
+	if (dye->blanks)
 		look->back = look->fore;
-	}
-	if (shape.code == ' ' && !look->reverse && !look->underline) {
+	if ((blank || dye->blanks) && !look->reverse && !look->underline) {
 		look->fore = -1;
 		look->bold = false;
 	}
-	return shape;
+}
+
+/* All that theme_look() and mix_dye() ask of a character. */
+static uint32_t kind_of(uint32_t code)
+{
+	if (code < 0x80)
+		return code == ' ' ? 1 : isalnum((int)code) ? 2 : 0;
+	if (code < 0x2580 || code > 0x259f)
+		return 0;
+	return code == 0x2588 ? 3 : 4;
+}
+
+struct shape paint_shape(const struct cell *cell)
+{
+	uint32_t key = paint.looks | cell->fore | (uint32_t)cell->back << 8 |
+		       (uint32_t)cell->reverse << 16 | (uint32_t)cell->bold << 17 |
+		       (uint32_t)cell->underline << 18 | kind_of(cell->code) << 19;
+	struct dye *dye = &paint.dye[(key ^ key >> 5 ^ key >> 13) % DYES];
+
+	if (dye->key != key) {
+		mix_dye(cell, dye);
+		dye->key = key;
+	}
+	return (struct shape){ dye->blanks ? ' ' : cell->code, dye->look };
 }
 
 bool shape_is_blank(const struct shape *shape)
@@ -113,14 +144,17 @@ struct shape paint_shape_at(int32_t at)
 /* The number of a look, 0 where there is no room for another. */
 static int find_heap(struct look look)
 {
+	if (paint.last > 0 && paint.last <= paint.heaps &&
+	    look_is(paint.heap[paint.last - 1].look, look))
+		return paint.last;
 	for (int i = paint.heaps; i > 0; i--)
 		if (look_is(paint.heap[i - 1].look, look))
-			return i;
+			return paint.last = i;
 	if (paint.heaps == MOST_LOOKS)
 		return 0;
 	paint.heap[paint.heaps] =
 		(struct heap){ .look = look, .first = PAINT_END, .last = PAINT_END };
-	return ++paint.heaps;
+	return paint.last = ++paint.heaps;
 }
 
 void paint_add(int at, const struct shape *shape)

@@ -452,12 +452,15 @@ static int price_step(int from, int to)
 static void write_strokes(void)
 {
 	static int order[MOST_STROKES];
-	int count;
+	int count, least = 0;
 
-	for (int i = 0; i < strokes.count; i++)
+	for (int i = 0; i < strokes.count; i++) {
 		strokes.item[i].erasing = erasing_costs(&strokes.item[i]);
+		if (strokes.item[i].erasing < least)
+			least = strokes.item[i].erasing;
+	}
 	count = order_strokes(order);
-	tour_improve(order, count, price_step);
+	tour_improve(order, count, price_step, least);
 	for (int i = 0; i < count; i++) {
 		const struct stroke *stroke = &strokes.item[order[i]];
 		bool stay = stroke->erasing < 0;

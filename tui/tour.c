@@ -14,6 +14,7 @@ enum {
 
 static struct {
 	int *order, count;
+	int least; /* no step costs less */
 	int (*step)(int from, int to);
 	int16_t known[TOUR_MOST + 1]
 		     [TOUR_MOST]; /* steps that were asked; -1: not yet */
@@ -77,12 +78,20 @@ static bool improve(int at, int places)
 	int end = at + places + FAR < tour.count ? at + places + FAR : tour.count;
 
 	for (int i = start - 1; i < end && saved > best; i++) {
-		int left = place(i), right = place(i + 1), gain;
+		int left, right, gain;
 
 		if (i >= at - 1 && i < at + places)
 			continue;
-		gain = saved - cost(left, first) - cost(last, right) +
-		       cost(left, right);
+		left = place(i);
+		right = place(i + 1);
+		/* what it saves at most, with each step that is asked for */
+		gain = saved + cost(left, right) - tour.least;
+		if (gain - tour.least <= best)
+			continue;
+		gain -= cost(left, first);
+		if (gain <= best)
+			continue;
+		gain -= cost(last, right) - tour.least;
 		if (gain <= best)
 			continue;
 		best = gain;
@@ -97,13 +106,14 @@ static bool improve(int at, int places)
 	return true;
 }
 
-void tour_improve(int *order, int count, int (*step)(int from, int to))
+void tour_improve(int *order, int count, int (*step)(int from, int to), int least)
 {
 	bool better = count > 2 && count <= TOUR_MOST;
 
 	tour.order = order;
 	tour.count = count;
 	tour.step = step;
+	tour.least = least < 0 ? least : 0;
 	memset(tour.settled, 0, sizeof tour.settled);
 	for (int from = 0; better && from <= count; from++)
 		memset(tour.known[from], 0xff, (size_t)count * sizeof **tour.known);

@@ -9,8 +9,9 @@
 
 enum { TOUR_MOST = 160 }; /* more places are left as they are */
 
-/* `step` is what it costs from one place to another, from -1: from where one is now.
+/* `step` is what it costs from one place to another, from -1: from where one is now;
+ * no step costs less than `least`, which may be below 0.
  * The order that is left never costs more than the one that came. */
-void tour_improve(int *order, int count, int (*step)(int from, int to));
+void tour_improve(int *order, int count, int (*step)(int from, int to), int least);
 
 #endif
