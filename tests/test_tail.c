@@ -292,6 +292,45 @@ static void points_are_those_of_a_run_that_begins(void **state)
 	}
 }
 
+/* Who wants no less than some output learns what a server gives within its goals, or
+ * that it is less: also where more requests give less than fewer. */
+static void what_is_wanted_of_the_goodput_is_told(void **state)
+{
+	static struct estimate whole, part;
+	int less = 0, more = 0;
+
+	(void)state;
+	seed = 34;
+	for (int i = 0; i < servers(); i++) {
+		struct scenario s;
+		struct serving_plan *v = &s.plan.serving;
+
+		draw(&s);
+		if (next(3) == 0)
+			v->output_len = 1 + (int64_t)next(3);
+		serve_estimate(&s, &now);
+		if (!now.feasible)
+			continue;
+		v->goal_ttft_seconds =
+			now.serving.ttft_seconds * (0.1 + 0.1 * (double)next(9));
+		v->goal_tpot_seconds = now.serving.tpot_seconds * 2;
+		serve_figures(&s, 0, &whole);
+		for (int k = 0; k < 8; k++) {
+			double is = whole.serving.goodput, least;
+
+			least = is * (0.6 + 0.1 * k);
+			serve_figures(&s, least, &part);
+			if (is >= least)
+				assert_true(part.serving.goodput == is);
+			else
+				assert_true(part.serving.goodput < least);
+			more += is >= least;
+			less += part.serving.goodput < is;
+		}
+	}
+	assert_true(less > servers() / 10 && more > servers());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +339,7 @@ int main(void)
 		cmocka_unit_test(tails_are_ten_waves_of_requests),
 		cmocka_unit_test(the_most_that_keep_a_goal_by_hand),
 		cmocka_unit_test(points_are_those_of_a_run_that_begins),
+		cmocka_unit_test(what_is_wanted_of_the_goodput_is_told),
 		cmocka_unit_test(no_more_keep_the_goal_than_their_prompts_allow),
 	};
 

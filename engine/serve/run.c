@@ -113,13 +113,6 @@ double server_copies(const struct server *server)
 	return server->context.shape.dp * server->engines;
 }
 
-bool run_idles(const struct serving_run *run, double requests)
-{
-	double stages = run->decode.context.shape.pp;
-
-	return stages > 1 && requests < stages * server_copies(&run->decode);
-}
-
 static double common_divisor(double a, double b)
 {
 	while (b >= 1) {

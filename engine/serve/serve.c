@@ -18,23 +18,16 @@ bool serve_keeps_goals(const struct scenario *s, const struct serving_estimate *
 	return isfinite(p.ttft_seconds) && run_meets(s, &p);
 }
 
-/* Whether no fewer than `high` requests, which p is the point of, give `least`: none
- * gives more than one alone, and fewer give less where no stage of a pipeline idles. */
-static bool give_less(const struct serving_run *run, const struct point *p, double high,
-		      double alone, double least)
-{
-	return (high - 1) * alone < least * (1 - 1e-9) ||
-	       (p->tokens_per_second < least && !run_idles(run, high));
-}
-
 /* The most whole requests below `high`, which do not, that keep both goals, as one
- * does. Where those that are left give less than `least`, any that do. */
+ * does. Where those that are left give less than `least`, as none gives more than one
+ * alone, any that do. (More may give less than fewer: in two pools a pass over prompts
+ * that just not all fit.) */
 static double most_within(const struct serving_run *run, const struct scenario *s,
 			  double high, double least, struct point *p)
 {
 	double low = 1, alone = p->tokens_per_second;
 
-	while (high - low > 1) {
+	while (high - low > 1 && (high - 1) * alone >= least * (1 - 1e-9)) {
 		double middle = floor((low + high) / 2);
 
 		run_at(run, middle, p);
@@ -43,8 +36,6 @@ static double most_within(const struct serving_run *run, const struct scenario *
 			continue;
 		}
 		high = middle;
-		if (give_less(run, p, high, alone, least))
-			break;
 	}
 	run_at(run, low, p);
 	return low;

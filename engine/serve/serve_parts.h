@@ -147,9 +147,6 @@ bool run_open(const struct scenario *scenario, struct serving_run *run);
 void run_room(struct serving_run *run);
 /* Copies of the attention in all its engines. */
 double server_copies(const struct server *server);
-/* Whether so many requests leave some stage of a pipeline idle: of them more may give
- * less, as prompts hold up the few passes of each. */
-bool run_idles(const struct serving_run *run, double requests);
 /* The most shares of the cluster that are alike: each with whole copies of the pool
  * that decodes, and whole engines of one that takes prompts; or whole copies of both,
  * where of `running` requests more than `most` would be in a share. */

@@ -169,6 +169,15 @@ static double between(double low, double high)
 	return floor(sqrt(low * high) + 0.5);
 }
 
+/* Requests that leave some stage of a pipeline idle: of them more may give less, as
+ * prompts hold up the few passes of each. */
+static bool leave_stages_idle(const struct serving_run *run, double requests)
+{
+	double stages = run->decode.context.shape.pp;
+
+	return stages > 1 && requests < stages * server_copies(&run->decode);
+}
+
 /* The fewest requests that give `least`, where `high` do: more requests give more.
  * Where they may not, as many as could, as none gives more than one alone. */
 static double fewest_for(const struct serving_run *run, double high, double least)
@@ -178,7 +187,7 @@ static double fewest_for(const struct serving_run *run, double high, double leas
 	if (least <= 0 || alone >= least)
 		return low;
 	each = fmin(high, ceil(least / alone * (1 - 1e-9)));
-	if (run_idles(run, each))
+	if (leave_stages_idle(run, each))
 		return each;
 	while (high - low > 1) {
 		double middle = fmin(high - 1, fmax(low + 1, between(low, high)));
@@ -245,7 +254,7 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 	double found = high, tried = fmin(high, h.most);
 
 	priced.open = false;
-	if (!run_idles(run, tried) && output_of(run, tried) < least)
+	if (!leave_stages_idle(run, tried) && output_of(run, tried) < least)
 		return 0;
 	h.fewest = fewest_for(run, high, least);
 	if (!halving_keeps(&h, 1))
