@@ -213,7 +213,7 @@ static void test_answers_stand_below(void **state)
 	(void)state;
 	open_search("llama3-8b-8-h100", 120, 36);
 	stage_shows(&s, "fits: ");
-	stage_shows(&s, "+ GPUs  micro-batch up to ");
+	stage_shows(&s, "  micro-batch up to ");
 	stage_shows(&s, "  models up to ");
 	stage_shows(&s, "plan 1 if 10 % worse: network #");
 	/* the plan under the cursor by whole names, changes by those of the knobs */
@@ -230,6 +230,26 @@ static void test_answers_stand_below(void **state)
 	stage_shows(&s, "best by memory");
 	stage_type(&s, "hhh");
 	stage_shows(&s, "best by step");
+	stage_close(&s);
+}
+
+/* As the command answers: where less known plans do more, what known ones do stands
+ * beside it; who says how well plans are to be known gets one answer. */
+static void test_an_answer_says_what_known_plans_do(void **state)
+{
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	stage_shows(&s, "fits: 1+ GPUs (known 2+)  micro-batch up to 64 (known 32)");
+	stage_shows(&s, "sequence up to 524 k (known 442 k)  models up to 80.2 B ");
+	stage_close(&s);
+	open_search("llama3-8b-8-h100", 80, 24);
+	stage_shows(&s, "fits 1+ GPUs (known 2+)  micro-batch 64 (known 32)");
+	stage_type(&s, "/\025trust=published\n");
+	stage_shows(&s, "fits 2+ GPUs  micro-batch up to 32");
+	stage_close(&s);
+	open_search("llama3-8b-8-h100", 200, 60);
+	stage_shows(&s, "fits: 1+ GPUs (known plans: 2+)  micro-batch up to 64 ");
+	stage_shows(&s, "models up to 80.2 B (known plans: 31.6 B)");
 	stage_close(&s);
 }
 
@@ -491,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_a_filter_is_taken_from_the_knobs_too),
 		cmocka_unit_test(test_the_line_of_the_filter_is_not_cut),
 		cmocka_unit_test(test_answers_stand_below),
+		cmocka_unit_test(test_an_answer_says_what_known_plans_do),
 		cmocka_unit_test(test_what_is_known_of_an_answer_only_grows),
 		cmocka_unit_test(test_a_typed_plan_is_held_against_the_best),
 		cmocka_unit_test(test_the_fewest_gpus_are_found),

@@ -91,6 +91,8 @@ static bool pin(struct search *search, const char *filter)
 		if (pass > 0 && !search->trust_said)
 			search->problem.trust =
 				planner_usual_trust(&search->problem.base);
+		search->problem.falls_back =
+			!search->trust_said && search->problem.trust > 0;
 		if (pass > 0)
 			planner_axes(&search->problem);
 		while ((word = strsep(&rest, " ")))

@@ -35,7 +35,7 @@ static struct parts divide(const struct explorer *explorer, struct rect rect)
 	if (plot > 0 && search && search->rows > 0) {
 		int wanted = rest - search->rows - 1;
 
-		plot = wanted > plot + 1 ? wanted - 1 : wanted >= 7 ? wanted : plot;
+		plot = wanted > plot + 1 ? wanted - 1 : wanted >= 6 ? wanted : plot;
 	}
 	parts.table = (struct rect){ rect.x, rect.y + 2, rect.width, rest - plot };
 	parts.notes =

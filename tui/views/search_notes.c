@@ -1,5 +1,5 @@
 /* search_notes.c - lines below the table: how the open plan compares, what would gain,
- * how the chosen plan stands on a worse machine, and what else fits. */
+ * how the chosen plan stands on a worse machine. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,76 +120,6 @@ static void draw_gains(const struct explorer *explorer, struct canvas *canvas, i
 		x += i > 0 ? 2 : 0;
 		x += canvas_text(canvas, x, y, end - x, ROLE_DELTA_BETTER, words);
 		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, gain);
-	}
-}
-
-static void answer_words(const struct inverse *q, char *out, size_t size)
-{
-	char value[32];
-
-	switch (q->kind) {
-	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
-	case INVERSE_MICRO_BATCH:
-		snprintf(out, size, "micro-batch up to %.0f", q->answer);
-		break;
-	case INVERSE_SEQUENCE:
-		form_text(FORM_TOKENS, q->answer, value, sizeof value);
-		snprintf(out, size, "sequence up to %s", value);
-		break;
-	default:
-		form_text(FORM_COUNT, q->parameters, value, sizeof value);
-		snprintf(out, size, "models up to %s", value);
-	}
-}
-
-/* The question that is asked now, and what is known of it so far, which only grows:
- * what is tried goes up and down, by halves. */
-static void asking_words(const struct inverse *q, char *out, size_t size)
-{
-	char tokens[32];
-
-	switch (q->kind) {
-	case INVERSE_GPUS:
-		snprintf(out, size, "trying %.0f GPUs ...", q->value[q->at]);
-		break;
-	case INVERSE_MICRO_BATCH: snprintf(out, size, "micro-batch ..."); break;
-	case INVERSE_SEQUENCE:
-		form_text(FORM_TOKENS, q->low < 0 ? 0 : q->value[q->low], tokens,
-			  sizeof tokens);
-		snprintf(out, size, q->low < 0 ? "sequence ..." : "sequence %s+ ...",
-			 tokens);
-		break;
-	default: snprintf(out, size, "models ...");
-	}
-}
-
-/* The inverse questions, as far as they are answered. */
-static void draw_answers(const struct explorer *explorer, struct canvas *canvas, int x,
-			 int y, int width)
-{
-	const struct search *search = explorer->search;
-	int end = x + width;
-
-	if (search->phase < SEARCH_ASK || search->result.found == 0)
-		return;
-	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "fits: ");
-	for (int i = 0; i < INVERSE_COUNT && x < end; i++) {
-		const struct inverse *q = &search->inverse[i];
-		char words[64];
-
-		if (!q->done) {
-			asking_words(q, words, sizeof words);
-			canvas_text(canvas, x, y, end - x, ROLE_LABEL,
-				    text_width(words) > end - x ? "..." : words);
-			break;
-		}
-		if (!q->found)
-			continue;
-		answer_words(q, words, sizeof words);
-		if (text_width(words) > end - x) /* whole or not at all */
-			break;
-		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, words);
-		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
 	}
 }
 
@@ -458,8 +388,9 @@ static void draw_legend(const struct explorer *explorer, struct canvas *canvas,
 
 /* The most telling first: what there is no room for is the last of them. */
 static void (*const note[])(const struct explorer *, struct canvas *, int, int, int) = {
-	draw_present, draw_why_seconds, draw_plain_name, draw_trust,    draw_gains,
-	draw_answers, draw_why_bytes,   draw_robust,     draw_left_out,
+	draw_present, draw_why_seconds,    draw_plain_name,          draw_trust,
+	draw_gains,   search_draw_answers, search_draw_more_answers, draw_why_bytes,
+	draw_robust,  draw_left_out,
 };
 enum { NOTES = sizeof note / sizeof note[0], FEW = 6, FEWEST = 2 };
 
@@ -469,7 +400,8 @@ int search_notes(const struct explorer *explorer, struct rect view)
 		return view.height < 12 ? 0 : FEWEST;
 	if (view.height < 24)
 		return FEW;
-	return legend_rows(explorer, view) + (leaves_out(explorer) ? NOTES : NOTES - 1);
+	return legend_rows(explorer, view) + NOTES - !leaves_out(explorer) -
+	       !search_has_more_answers(explorer, view.width);
 }
 
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
@@ -482,6 +414,8 @@ void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 			    (struct rect){ rect.x, rect.y, rect.width, rows });
 	rect.y += rows;
 	rect.height -= rows;
-	for (int i = 0; i < rect.height && i < NOTES; i++)
-		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
+	for (int i = 0, y = 0; y < rect.height && i < NOTES; i++)
+		if (note[i] != search_draw_more_answers ||
+		    search_has_more_answers(explorer, rect.width))
+			note[i](explorer, canvas, rect.x, rect.y + y++, rect.width);
 }

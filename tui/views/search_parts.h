@@ -17,6 +17,13 @@ int search_notes(const struct explorer *explorer, struct rect view);
 /* One line each, as many as there is height for. */
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect view, struct rect rect);
+/* What else fits (views/search_answers.c): one line, and what that had no room for.
+ * With what known plans answer beside less known ones it needs the second. */
+void search_draw_answers(const struct explorer *explorer, struct canvas *canvas, int x,
+			 int y, int width);
+void search_draw_more_answers(const struct explorer *explorer, struct canvas *canvas,
+			      int x, int y, int width);
+bool search_has_more_answers(const struct explorer *explorer, int width);
 /* Whether this plan of the result is the best of all in all cases of robust.h. */
 bool search_always_best(const struct search *search, int index);
 
