@@ -147,7 +147,7 @@ static void check_size(const struct size *size)
  * differ, and each is a byte or three. */
 static void test_120_columns(void **state)
 {
-	static const struct size size = { 120, 36, PALETTE_256_DARK, 6, 2940, 4470 };
+	static const struct size size = { 120, 36, PALETTE_256_DARK, 5, 2940, 4470 };
 
 	(void)state;
 	check_size(&size);

@@ -33,6 +33,7 @@ static struct {
 	struct dye dye[DYES];
 	struct wall wall;
 	struct heap heap[MOST_LOOKS];
+	size_t waiting;
 	int heaps, last;  /* the number that was found last */
 	struct look worn; /* for the heap that is painted */
 } paint;
@@ -67,6 +68,7 @@ void paint_start(const struct canvas *canvas, enum palette palette)
 {
 	paint.canvas = canvas;
 	paint.palette = palette;
+	paint.waiting = 0;
 	paint.looks = (uint32_t)palette << 24 | (uint32_t)pen_has_looks() << 30 |
 		      UINT32_C(1) << 31;
 	paint.heaps = 0;
@@ -163,13 +165,14 @@ void paint_add(int at, const struct shape *shape)
 	struct heap *heap;
 
 	if (number == 0) {
-		paint_all();
+		paint_all(false);
 		number = find_heap(shape->look);
 	}
 	heap = &paint.heap[number - 1];
 	paint.wall.code[at] = shape->code;
 	paint.wall.waits[at] = (uint8_t)number;
 	paint.wall.next[at] = PAINT_END;
+	paint.waiting++;
 	if (shape->code != ' ')
 		heap->letters = true;
 	if (heap->first == PAINT_END)
@@ -177,6 +180,11 @@ void paint_add(int at, const struct shape *shape)
 	else
 		paint.wall.next[heap->last] = at;
 	heap->last = at;
+}
+
+size_t paint_waiting(void)
+{
+	return paint.waiting;
 }
 
 /* --- looks ------------------------------------------------------------------- */
@@ -252,14 +260,14 @@ static int next_heap(void)
 	return best;
 }
 
-void paint_all(void)
+void paint_all(bool thorough)
 {
 	for (int i; (i = next_heap()) >= 0;) {
 		int32_t first = paint.heap[i].first;
 
 		paint.worn = look_for(&paint.heap[i]);
 		paint.heap[i].first = PAINT_END;
-		strokes_paint(&paint.wall, i + 1, first);
+		strokes_paint(&paint.wall, i + 1, first, thorough);
 	}
 	pen_wear(plain);
 	paint.heaps = 0;

@@ -9,6 +9,7 @@
 #define TUI_PAINT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tui/canvas.h"
@@ -27,8 +28,11 @@ void paint_free(void);
 void paint_start(const struct canvas *canvas, enum palette palette);
 /* The cell at x + width * y is not as it is to be. */
 void paint_add(int at, const struct shape *shape);
-/* Paints all that wait; what the pen wears then is plain. */
-void paint_all(void);
+/* How many were added. */
+size_t paint_waiting(void);
+/* Paints all that wait; what the pen wears then is plain. What is painted thoroughly
+ * takes fewer bytes and longer. */
+void paint_all(bool thorough);
 
 struct shape paint_shape(const struct cell *cell);
 /* A blank on the terminal's own ground. */

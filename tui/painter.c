@@ -283,22 +283,6 @@ static void copy_cells(struct canvas *to, const struct canvas *from)
 	       (size_t)from->width * (size_t)from->height * sizeof *from->cell);
 }
 
-/* All that differs, from where the pen is; nothing is collected where nothing does. */
-static void paint_frame(const struct canvas *canvas, enum palette palette,
-			const struct pen_place *start)
-{
-	painter.canvas = canvas;
-	paint_start(canvas, palette);
-	for (int y = 0; y < canvas->height; y++)
-		compare_row(y);
-	paint_all();
-	park_cursor(canvas);
-	if (pen_length() > start->length)
-		pen_sync(false);
-}
-
-/* --- frames that end before all is shown --------------------------------------- */
-
 /* 2 KiB on a screen of 120 columns and 36 rows, and as much on smaller ones. */
 size_t painter_most(int width, int height)
 {
@@ -307,6 +291,29 @@ size_t painter_most(int width, int height)
 
 	return cells > CELLS ? BYTES * cells / CELLS : BYTES;
 }
+
+/* All that differs, from where the pen is; nothing is collected where nothing does.
+ * Much is painted thoroughly in any case, since it may be too long else; returns
+ * whether it was. */
+static bool paint_frame(const struct canvas *canvas, enum palette palette,
+			const struct pen_place *start, bool thorough)
+{
+	size_t most;
+
+	painter.canvas = canvas;
+	paint_start(canvas, palette);
+	for (int y = 0; y < canvas->height; y++)
+		compare_row(y);
+	most = painter_most(canvas->width, canvas->height);
+	thorough = thorough || paint_waiting() > most * 3 / 4;
+	paint_all(thorough);
+	park_cursor(canvas);
+	if (pen_length() > start->length)
+		pen_sync(false);
+	return thorough;
+}
+
+/* --- frames that end before all is shown --------------------------------------- */
 
 /* Bytes that these cells of a row take, roughly: characters, and a move to each run. */
 static int weigh_cells(const struct canvas *canvas, int y, int from, int to)
@@ -374,8 +381,8 @@ static void make_part(const struct canvas *canvas, int rows)
 	}
 }
 
-/* Once more, with fewer rows, until there is room for them: what is not among the rows
- * that may follow is painted whatever it takes. */
+/* Once more, with fewer rows, until there is room
+ * for them: what is not among the rows that may follow is painted whatever it takes. */
 static void paint_less(const struct canvas *canvas, enum palette palette,
 		       const struct pen_place *start)
 {
@@ -387,7 +394,7 @@ static void paint_less(const struct canvas *canvas, enum palette palette,
 		pen_return(start);
 		copy_cells(&painter.shown, &painter.before);
 		make_part(canvas, rows);
-		paint_frame(&painter.part, palette, start);
+		paint_frame(&painter.part, palette, start, true);
 		if (pen_length() <= most || rows == 0)
 			break;
 		rows = rows * 9 / 10 - 1;
@@ -396,7 +403,7 @@ static void paint_less(const struct canvas *canvas, enum palette palette,
 	if (pen_length() > start->length)
 		return;
 	/* a row that has no room at all */
-	paint_frame(canvas, palette, start);
+	paint_frame(canvas, palette, start, true);
 	painter.behind = false;
 }
 
@@ -410,6 +417,22 @@ static bool can_follow(const struct canvas *canvas)
 	       inside.height == canvas->late.height;
 }
 
+/* What takes more than a frame is painted thoroughly, where it was not; then its rows
+ * are shared out. */
+static void paint_shorter(const struct canvas *canvas, enum palette palette,
+			  const struct pen_place *start, bool thorough)
+{
+	size_t most = painter_most(canvas->width, canvas->height);
+
+	if (!thorough) {
+		pen_return(start);
+		copy_cells(&painter.shown, &painter.before);
+		paint_frame(canvas, palette, start, true);
+	}
+	if (pen_length() > most && can_follow(canvas))
+		paint_less(canvas, palette, start);
+}
+
 bool painter_is_behind(void)
 {
 	return painter.behind;
@@ -419,6 +442,7 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 			  size_t *length)
 {
 	bool whole = !painter.known || has_other_size(canvas);
+	bool thorough = whole || painter.behind; /* no key waits for either */
 	struct pen_place start;
 	const char *bytes;
 
@@ -430,10 +454,9 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 	if (whole && !begin_whole(canvas))
 		return NULL;
 	copy_cells(&painter.before, &painter.shown);
-	paint_frame(canvas, palette, &start);
-	if (!whole && pen_length() > painter_most(canvas->width, canvas->height) &&
-	    can_follow(canvas))
-		paint_less(canvas, palette, &start);
+	thorough = paint_frame(canvas, palette, &start, thorough);
+	if (!whole && pen_length() > painter_most(canvas->width, canvas->height))
+		paint_shorter(canvas, palette, &start, thorough);
 	if (pen_length() == start.length)
 		pen_start(false);
 	bytes = pen_bytes(length);

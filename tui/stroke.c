@@ -23,6 +23,7 @@ struct stroke {
 static struct {
 	const struct wall *wall;
 	int number; /* of the look */
+	bool thorough;
 	struct stroke item[MOST_STROKES];
 	int count;
 } strokes;
@@ -448,6 +449,11 @@ static int price_step(int from, int to)
 	return step_length(&strokes.item[from], stroke, &stay);
 }
 
+static int column_of(int place)
+{
+	return strokes.item[place].x;
+}
+
 /* Row by row is a good order; where rows are short, columns are often a better one. */
 static void write_strokes(void)
 {
@@ -460,7 +466,10 @@ static void write_strokes(void)
 			least = strokes.item[i].erasing;
 	}
 	count = order_strokes(order);
-	tour_improve(order, count, price_step, least);
+	if (strokes.thorough)
+		tour_improve(order, count, price_step, least);
+	else
+		tour_try_columns(order, count, column_of, price_step);
 	for (int i = 0; i < count; i++) {
 		const struct stroke *stroke = &strokes.item[order[i]];
 		bool stay = stroke->erasing < 0;
@@ -471,10 +480,11 @@ static void write_strokes(void)
 	}
 }
 
-void strokes_paint(const struct wall *wall, int number, int32_t first)
+void strokes_paint(const struct wall *wall, int number, int32_t first, bool thorough)
 {
 	strokes.wall = wall;
 	strokes.number = number;
+	strokes.thorough = thorough;
 	while (first != PAINT_END) {
 		first = find_strokes(first);
 		write_strokes();

@@ -7,7 +7,9 @@
 
 #include "tui/paint.h"
 
-/* Paints all cells that wait for this look, from the first on. */
-void strokes_paint(const struct wall *wall, int number, int32_t first);
+/* Paints all cells that wait for this look, from the first on: row by row, or column by
+ * column. A thorough pen seeks a shorter order (tour.h), which takes as long as all the
+ * rest and saves a hundredth of the bytes, of many small cells up to a twentieth. */
+void strokes_paint(const struct wall *wall, int number, int32_t first, bool thorough);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tui/canvas.h"
+
 enum {
 	LONGEST = 3, /* places that are moved together */
 	FAR = 8,     /* in the order: what pays is mostly nearer */
@@ -124,4 +126,44 @@ void tour_improve(int *order, int count, int (*step)(int from, int to), int leas
 				better |= !tour.settled[places][order[at]] &&
 					  improve(at, places);
 	}
+}
+
+static int length_of(const int *order, int count, int (*step)(int from, int to))
+{
+	int length = 0;
+
+	for (int i = 0; i < count; i++)
+		length += step(i > 0 ? order[i - 1] : NONE, order[i]);
+	return length;
+}
+
+/* From the top of each; returns how many columns. */
+static int order_columns(int count, int (*column)(int place), int *order)
+{
+	static int16_t last[CANVAS_MAX], before[TOUR_COLUMNS];
+	int columns = 0, at = count;
+
+	memset(last, 0xff, sizeof last);
+	for (int i = 0; i < count; i++) {
+		int16_t *lowest = &last[column(i)];
+
+		columns += *lowest < 0;
+		before[i] = *lowest;
+		*lowest = (int16_t)i;
+	}
+	for (int x = CANVAS_MAX - 1; x >= 0 && at > 0; x--)
+		for (int i = last[x]; i >= 0; i = before[i])
+			order[--at] = i;
+	return columns;
+}
+
+void tour_try_columns(int *order, int count, int (*column)(int place),
+		      int (*step)(int from, int to))
+{
+	static int other[TOUR_COLUMNS];
+
+	if (count > 3 && count <= TOUR_COLUMNS &&
+	    2 * order_columns(count, column, other) <= count &&
+	    length_of(other, count, step) < length_of(order, count, step))
+		memcpy(order, other, (size_t)count * sizeof *order);
 }

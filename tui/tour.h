@@ -14,4 +14,12 @@ enum { TOUR_MOST = 160 }; /* more places are left as they are */
  * The order that is left never costs more than the one that came. */
 void tour_improve(int *order, int count, int (*step)(int from, int to), int least);
 
+enum { TOUR_COLUMNS = 512 }; /* more places are left as they are */
+
+/* Of an order of all places 0 to count - 1, which are numbered row by row: column by
+ * column instead, where places stand below each other and that is shorter. Asks for two
+ * steps a place. */
+void tour_try_columns(int *order, int count, int (*column)(int place),
+		      int (*step)(int from, int to));
+
 #endif
