@@ -153,7 +153,7 @@ static void put_value(FILE *stream, const struct estimate *e, const struct line 
 	}
 	if (line->more) {
 		value_text(e, line->more, text, sizeof text);
-		fprintf(stream, ", %s a GPU", text);
+		fprintf(stream, ", %s per GPU", text);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "engine/base/formula.h"
 #include "engine/explain/row.h"
 #include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
 #include "engine/rules/legality.h"
 #include "engine/serve/serve.h"
 #include "engine/train/train.h"
@@ -317,6 +318,41 @@ static void test_servers_give_their_numbers(void **state)
 	free(w);
 }
 
+/* What has a name is called by it, each once: no x0 .. x15 of collectives, operators or
+ * stages. */
+static void test_terms_have_their_names(void **state)
+{
+	static const struct {
+		const char *key, *symbol[2];
+	} row[] = {
+		{ "tp.exposed_seconds", { "attention_input", "loss_sums" } },
+		{ "kinds.0.forward_seconds", { "qkv_projection", "residual_2" } },
+		{ "compute_seconds", { "stage_0", "stage_3" } },
+	};
+	struct estimate *e = calloc(1, sizeof *e);
+	struct explanation x;
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	assert_true(scenario_read(&s, "llama3-70b-64-h100", NULL, &error));
+	scenario_estimate(&s, e);
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		assert_true(explain(&s, e, row[i].key, &x));
+		for (int k = 0; k < 2 && row[i].symbol[k]; k++) {
+			int found = 0;
+
+			for (int t = 0; t < x.terms; t++)
+				found +=
+					strcmp(x.term[t].symbol, row[i].symbol[k]) == 0;
+			if (found != 1)
+				fail_msg("%s: %s is there %d times", row[i].key,
+					 row[i].symbol[k], found);
+		}
+	}
+	free(e);
+}
+
 static double term(const struct explanation *x, const char *symbol)
 {
 	for (int i = 0; i < x->terms; i++)
@@ -455,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_gradients_of_kept_weights_are_whole),
 		cmocka_unit_test(test_frozen_weights_are_gathered_again),
 		cmocka_unit_test(test_the_bubble_is_told_without_the_step),
+		cmocka_unit_test(test_terms_have_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, any_load, any_unload);

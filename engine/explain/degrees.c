@@ -268,7 +268,7 @@ const struct explain_node explain_degrees_nodes[] = {
 	NODE_OF("micro_batch_tokens", "Tokens of a micro-batch", FORM_COUNT, tokens,
 		"mbs * s / CP", "On one rank.",
 		{ "mbs", "sequences per micro-batch", "mbs" },
-		{ "s", "tokens a sequence", "seq" },
+		{ "s", "tokens per sequence", "seq" },
 		{ "CP", "ranks of a sequence", "cp" }),
 	NODE_OF("padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab,
 		"ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP", "To whole tiles.",

@@ -110,13 +110,13 @@ static void sum_calls(const struct asked *a, struct explanation *out,
 	int count = 0;
 
 	for (int i = 0; i < pass->traffic_count; i++) {
-		char symbol[16];
+		char symbol[EXPLAIN_MAX_SYMBOL];
 
 		if (pass->traffic[i].dimension != dimension)
 			continue;
-		snprintf(symbol, sizeof symbol, "x%d", i);
+		explain_symbol(out, pass->traffic[i].what, symbol);
 		explain_say(out, "%s%s", count++ ? " + " : "", symbol);
-		explain_from(a, out, symbol, pass->traffic[i].what,
+		explain_from(a, out, symbol, collective_label(pass->traffic[i].kind),
 			     "passes.%s.traffic.%d.total_seconds", explain_pass_name(a),
 			     i);
 	}

@@ -83,14 +83,14 @@ static void add_length(const struct asked *a, struct explanation *out)
 
 	if (scenario_attended_len(a->scenario) * parts < plan(a)->seq_len) {
 		explain_say(out, " * s / (s + half)");
-		knob(a, out, "s", "tokens a document", "document_len");
+		knob(a, out, "s", "tokens per document", "document_len");
 	} else if (parts > 1) {
 		explain_say(out, " * s/cp / (s/cp + half)");
 		knob(a, out, "cp", "parts of it that come by in a ring", "cp");
-		knob(a, out, "s", "tokens a sequence", "seq");
+		knob(a, out, "s", "tokens per sequence", "seq");
 	} else {
 		explain_say(out, " * s / (s + half)");
-		knob(a, out, "s", "tokens a sequence", "seq");
+		knob(a, out, "s", "tokens per sequence", "seq");
 	}
 	knob(a, out, "half", "tokens at which it reaches half",
 	     "cluster.attention_half_seq");

@@ -195,6 +195,11 @@ static inline void own(const struct asked *a, struct explanation *out,
 /* A term that the formula does not use, beside those that it does. */
 void explain_beside(struct explanation *out, const char *symbol, const char *meaning,
 		    enum form form, double value, const char *key);
+/* A name as the symbol of a term: "attention output" is attention_output, and
+ * attention_output_2 where an earlier term has that. */
+enum { EXPLAIN_MAX_SYMBOL = 24 };
+void explain_symbol(const struct explanation *out, const char *name,
+		    char symbol[EXPLAIN_MAX_SYMBOL]);
 /* Write on at the formula's end. */
 void explain_say(struct explanation *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

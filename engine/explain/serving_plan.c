@@ -156,7 +156,7 @@ const struct explain_node explain_serving_plan[] = {
 	NODE("serving.memory_share", "Share that the server takes", FORM_PERCENT,
 	     taken_share, taken_share_terms, NULL,
 	     "By itself SGLang leaves 512 MiB, 1.5 a token of a prompt's part, 2 a "
-	     "request that it captures, 128 a rank, more with DP attention and "
+	     "request that it captures, 128 per rank, more with DP attention and "
 	     "drafts, and 10 GiB at least of more than 60."),
 	NODE("serving.gain", "Tokens that a request gains per pass", FORM_REAL, gain,
 	     gain_terms, NULL,

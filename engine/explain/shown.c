@@ -161,13 +161,14 @@ void explain_sync(const struct asked *a, struct explanation *out)
 
 	step_sync_parts(explain_step(a), a->stage, part);
 	for (int i = 0; i < SYNC_SLOTS; i++) {
-		char symbol[16];
+		char symbol[EXPLAIN_MAX_SYMBOL];
 
 		if (part[i].exposed <= 0)
 			continue;
-		snprintf(symbol, sizeof symbol, "x%d", i);
+		explain_symbol(out, part[i].what, symbol);
 		explain_say(out, "%s%s", out->terms ? " + " : "", symbol);
-		own(a, out, symbol, part[i].what, slot_members[i]);
+		own(a, out, symbol, "that shows behind the last backward",
+		    slot_members[i]);
 	}
 	if (out->terms == 0)
 		explain_say(out, "0");

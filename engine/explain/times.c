@@ -73,14 +73,14 @@ static void add_collectives(const struct asked *a, struct explanation *out,
 	const struct estimate *e = a->estimate;
 
 	for (int i = 0; i < e->traffic_count && e->legal; i++) {
-		char symbol[16];
+		char symbol[EXPLAIN_MAX_SYMBOL];
 
 		if (e->traffic[i].dimension != a->dimension)
 			continue;
-		snprintf(symbol, sizeof symbol, "x%d", i);
+		explain_symbol(out, e->traffic[i].what, symbol);
 		explain_say(out, "%s%s", out->terms ? " + " : "", symbol);
-		explain_from(a, out, symbol, e->traffic[i].what, "traffic.%d.%s", i,
-			     member);
+		explain_from(a, out, symbol, collective_label(e->traffic[i].kind),
+			     "traffic.%d.%s", i, member);
 	}
 	if (out->terms == 0)
 		explain_say(out, "0");

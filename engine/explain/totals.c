@@ -65,7 +65,7 @@ void explain_mean(const struct asked *a, struct explanation *out, const char *me
 	explain_from(a, out, "p", "stages", "pp");
 }
 
-FILL(compute_mean, explain_mean(a, out, "busy_seconds", "of a stage: computing"))
+FILL(compute_mean, explain_mean(a, out, "busy_seconds", "computing"))
 FILL(optimizer_mean, explain_mean(a, out, "optimizer_seconds", "of a stage: optimizer"))
 FILL(recompute_mean,
      explain_mean(a, out, "recompute_seconds", "of a stage: computed again"))
@@ -256,7 +256,7 @@ const struct explain_row explain_totals[] = {
 	{ "tokens_per_step", "Tokens of a step", "gbs * s", "Padding counts as tokens.",
 	  definition,
 	  .terms = TERMS({ "gbs", "sequences per step", "gbs" },
-			 { "s", "tokens a sequence", "seq" }) },
+			 { "s", "tokens per sequence", "seq" }) },
 	{ "tflops_per_gpu", "Model TFLOP/s per GPU", "r * F / 1e12",
 	  "Model FLOPs, so recomputation does not raise it. Full-square conventions "
 	  "print higher numbers: see the FLOPs convention knob.",

@@ -1,4 +1,5 @@
 /* write.c - terms and formulas of an explanation. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,28 +99,68 @@ void explain_formula(struct explanation *out, const char *text)
 		out->formula[0] = '\0';
 }
 
+static bool has_symbol(const struct explanation *out, const char *symbol)
+{
+	for (int i = 0; i < out->terms; i++)
+		if (strcmp(out->term[i].symbol, symbol) == 0)
+			return true;
+	return false;
+}
+
+void explain_symbol(const struct explanation *out, const char *name,
+		    char symbol[EXPLAIN_MAX_SYMBOL])
+{
+	enum { ROOM = 20 };
+	int length = 0;
+
+	for (; *name != '\0' && length < ROOM; name++)
+		if (isalnum((unsigned char)*name))
+			symbol[length++] = *name;
+		else if (length > 0 && symbol[length - 1] != '_')
+			symbol[length++] = '_';
+	while (length > 0 && symbol[length - 1] == '_')
+		length--;
+	symbol[length] = '\0';
+	for (int again = 2; has_symbol(out, symbol); again++)
+		snprintf(symbol + length, (size_t)(EXPLAIN_MAX_SYMBOL - length), "_%d",
+			 again);
+}
+
 enum { SUMMANDS = 24, BLOCK = 16 };
+
+/* What one of a list is called, by the list's key: "stages.3.…" is stage_3, an operator
+ * has a name. */
+static void name_summand(const struct asked *asked, const struct explanation *out,
+			 const char *key, int from, int to,
+			 char symbol[EXPLAIN_MAX_SYMBOL])
+{
+	bool stages = strncmp(key, "stages.", 7) == 0;
+
+	if (from != to)
+		snprintf(symbol, EXPLAIN_MAX_SYMBOL, "%s%d_%d",
+			 stages ? "stages_" : "x", from, to);
+	else if (strstr(key, ".operators."))
+		explain_symbol(out,
+			       asked->pass > 0 ? explain_pass_of(asked)
+							 ->cost.operator[from]
+							 .name
+					       : explain_graph(asked)->item[from].name,
+			       symbol);
+	else
+		snprintf(symbol, EXPLAIN_MAX_SYMBOL, "%s%d", stages ? "stage_" : "x",
+			 from);
+}
 
 static void add_summand(const struct asked *asked, struct explanation *out,
 			const char *meaning, const char *key, int from, int to)
 {
-	char symbol[16];
+	char symbol[EXPLAIN_MAX_SYMBOL];
 	size_t used;
 
-	if (from == to)
-		snprintf(symbol, sizeof symbol, "x%d", from);
-	else
-		snprintf(symbol, sizeof symbol, "x%d_%d", from, to);
+	name_summand(asked, out, key, from, to, symbol);
 	used = strlen(out->formula);
 	explain_say(out, "%s%s", used > 0 && out->formula[used - 1] != '(' ? " + " : "",
 		    symbol);
-	if (from == to && strstr(key, ".operators."))
-		meaning = asked->pass > 0 ? explain_pass_of(asked)
-						    ->cost.
-						    operator[from]
-						    .name : explain_graph(asked)
-						    ->item[from]
-						    .name;
 	explain_from(asked, out, symbol, meaning, "%s", key);
 }
 

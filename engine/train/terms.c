@@ -118,7 +118,7 @@
 		"hidden size"),                                                      \
 	     OF(S, h->shared, ".shared_trained", "trained weights of its share"),    \
 	     OF(r, 1 / h->step->context.gemm.seconds_per_flop,                       \
-		"gemm_flops_per_second", "FLOPs a second of its products"))          \
+		"gemm_flops_per_second", "FLOP/s of its products"))                  \
 	TERM(launching_seconds, "fixed", "Whatever the size",                        \
 	     "Launches, and a step's own.", fixed,                                   \
 	     OF(fixed,                                                               \

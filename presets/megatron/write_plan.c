@@ -150,7 +150,7 @@ static void put_recompute(const struct flag_writer *w)
 	chunks = chunks > 0 ? chunks : 1;
 	if (plan->recompute_layers % chunks != 0)
 		export_unsaid(w->out, "recompute_layers",
-			      "%lld a stage; Megatron counts them per chunk",
+			      "%lld per stage; Megatron counts them per chunk",
 			      (long long)plan->recompute_layers);
 	w->put(w->out, "recompute-method", "block");
 	megatron_put_count(w, "recompute-num-layers",

@@ -95,7 +95,7 @@ static void add_stages(struct entries *e, const struct scenario *s,
 		export_unsaid(out, "split", "written as an even one");
 	if (chunks == 1 && schedule_takes_chunks(plan->schedule))
 		export_unsaid(out, "vpp",
-			      "1; a schedule of several stages a rank with one: "
+			      "1; a schedule of several stages per rank with one: "
 			      "torchtitan refuses it");
 	if (each < 1 || (layers + each - 1) / each != stages) {
 		export_unsaid(out, "vpp", "%lld stages of %lld layers",

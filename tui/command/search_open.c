@@ -33,7 +33,7 @@ void print_open(const struct planner_problem *open, const struct planner_result 
 	planner_scenario(open, found, &s);
 	planner_name(open, &s, name, sizeof name);
 	form_text(FORM_SECONDS, found->step_seconds, step, sizeof step);
-	printf("\nless known plans are left out: %s (%s) takes %s a step, %.1f %% "
+	printf("\nless known plans are left out: %s (%s) takes %s per step, %.1f %% "
 	       "faster;\n--trust open takes such plans\n",
 	       name, trust_word(trust_of(&s, &doubts)), step, gain * 100);
 }

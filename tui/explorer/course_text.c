@@ -290,6 +290,13 @@ static void formula_values(const struct explanation *x, char *out, size_t size)
 	out[used < size ? used : size - 1] = '\0';
 }
 
+/* One of many: stages, operators, collectives. */
+static bool is_list(const struct explanation_term *first)
+{
+	return strstr(first->symbol, "stage_") || strstr(first->key, ".operators.") ||
+	       strstr(first->key, "traffic.") || strcmp(first->symbol, "x0") == 0;
+}
+
 static void say_formula(struct blocks *b)
 {
 	const struct lesson_step *step = step_of(b);
@@ -308,7 +315,7 @@ static void say_formula(struct blocks *b)
 	    /* what a simulation returned is its own formula */
 	    (x.terms == 1 && strcmp(x.formula, x.term[0].symbol) == 0) ||
 	    /* nor does a sum of many like things teach anything */
-	    x.terms == 0 || strcmp(x.term[0].symbol, "x0") == 0)
+	    x.terms == 0 || is_list(&x.term[0]))
 		return;
 	form_text(x.form, x.value, value, sizeof value);
 	formula_values(&x, values, sizeof values);
