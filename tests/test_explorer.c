@@ -233,6 +233,25 @@ static void test_no_sentence_loses_its_point(void **state)
 	}
 }
 
+/* q closes a list like any other layer, where nothing in it has that letter. */
+static void test_q_closes_a_list(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "\nq");
+	assert_int_equal(s.explorer.mode, MODE_NORMAL);
+	assert_false(s.quit);
+	stage_type(&s, "eq");
+	assert_int_equal(s.explorer.mode, MODE_NORMAL);
+	assert_false(s.quit);
+	stage_type(&s, "oqwen");
+	assert_int_equal(s.explorer.mode, MODE_PICKER);
+	stage_shows(&s, "qwen3");
+	stage_close(&s);
+}
+
 static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 {
 	struct stage s;
@@ -1015,6 +1034,7 @@ int main(void)
 		cmocka_unit_test(test_a_strip_cuts_no_number),
 		cmocka_unit_test(test_the_headline_never_leaves),
 		cmocka_unit_test(test_no_sentence_loses_its_point),
+		cmocka_unit_test(test_q_closes_a_list),
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
 		cmocka_unit_test(test_the_last_plan_that_ran_stays_below),
 		cmocka_unit_test(test_rows_of_knobs_keep_their_place),

@@ -319,6 +319,18 @@ static unsigned act_on_format(struct explorer *explorer, struct action action)
 	return CHANGED_SCREEN;
 }
 
+/* q closes a list as it closes any layer, unless it is a letter of a value, or may
+ * begin a preset's name or a path. No export is called by it. */
+static bool is_left_by_q(const struct explorer *explorer)
+{
+	const struct picker *p = &explorer->picker;
+	int index[MAX_SHOWN];
+
+	if (strcmp(p->filter.text, "q") != 0 || p->kind == PICK_PRESET)
+		return false;
+	return p->kind == PICK_FORMAT || picker_shown(explorer, index) == 0;
+}
+
 static unsigned act(struct explorer *explorer, struct action action)
 {
 	struct picker *p = &explorer->picker;
@@ -352,6 +364,8 @@ static unsigned act(struct explorer *explorer, struct action action)
 			return CHANGED_NOTHING;
 		p->cursor = p->first = 0;
 		explorer->message[0] = '\0';
+		if (is_left_by_q(explorer))
+			explorer->mode = MODE_NORMAL;
 		return CHANGED_SCREEN;
 	}
 }
