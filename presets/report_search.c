@@ -35,8 +35,10 @@ static void add_trust(cJSON *object, const struct scenario *s)
 	char text[512];
 	cJSON *list;
 
-	trust_of(s, &doubts);
-	trust_text(s, &doubts, text, sizeof text);
+	if (trust_of(s, &doubts) == TRUST_MEASURED)
+		trust_apart_text(s, &doubts, text, sizeof text);
+	else
+		trust_text(s, &doubts, text, sizeof text);
 	cJSON_AddStringToObject(object, "trust", trust_word(doubts.level));
 	cJSON_AddStringToObject(object, "trust_lowered_by", text);
 	scenario_lacks(s, &lacks);

@@ -231,14 +231,13 @@ static bool read_defaults(const struct document *document, const struct node *ma
 	return true;
 }
 
-/* "measured: [zero-1, pp]": features as bits. */
-static bool read_features(const struct document *document, const struct node *list,
-			  uint64_t *out, struct error *error)
+/* "[zero-1, pp]": features as bits. key: of what. */
+static bool read_set(const struct document *document, const struct node *list,
+		     const char *key, uint64_t *out, struct error *error)
 {
 	if (list->kind != NODE_LIST)
 		return error_set(error, document->file, list->line,
-				 "%s is a list of features such as [zero-1, pp]",
-				 list->key);
+				 "%s is a list of features such as [zero-1, pp]", key);
 	for (const struct node *item = list->child; item; item = item->next) {
 		const char *text = item->kind == NODE_SCALAR ? item->text : "a list";
 		int i = 0;
@@ -249,19 +248,39 @@ static bool read_features(const struct document *document, const struct node *li
 			return error_set(error, document->file, item->line,
 					 "%s: no feature '%.40s'; engine/trust/trust.c "
 					 "has their words",
-					 list->key, text);
+					 key, text);
 		*out |= UINT64_C(1) << i;
 	}
 	return true;
 }
 
-static void write_features(const char *key, uint64_t features, FILE *stream)
+/* "measured: [[zero-1, tp], [zero-3]]": what runs had at once. A list of words is that
+ * of one run. */
+static bool read_measured(const struct document *document, const struct node *list,
+			  struct evidence *out, struct error *error)
+{
+	const struct node *set = list->kind == NODE_LIST ? list->child : NULL;
+	bool one = !set || set->kind != NODE_LIST;
+	int count = 0;
+
+	for (set = one ? list : set; set; set = one ? NULL : set->next) {
+		if (count == MAX_TOGETHER)
+			return error_set(error, document->file, set->line,
+					 "%s: more than %d lists of features",
+					 list->key, (int)MAX_TOGETHER);
+		if (!read_set(document, set, list->key, &out->together[count], error))
+			return false;
+		out->measured |= out->together[count];
+		count += out->together[count] != 0;
+	}
+	return true;
+}
+
+static void write_set(uint64_t features, FILE *stream)
 {
 	bool first = true;
 
-	if (features == 0)
-		return;
-	fprintf(stream, ", %s: [", key);
+	fputc('[', stream);
 	for (int i = 0; i < TRUST_FEATURES; i++) {
 		if ((features >> i & 1) == 0)
 			continue;
@@ -269,6 +288,20 @@ static void write_features(const char *key, uint64_t features, FILE *stream)
 		first = false;
 	}
 	fputc(']', stream);
+}
+
+static void write_evidence(const struct evidence *evidence, FILE *stream)
+{
+	for (int i = 0; i < MAX_TOGETHER && evidence->together[i] != 0; i++) {
+		fputs(i ? ", " : ", measured: [", stream);
+		write_set(evidence->together[i], stream);
+	}
+	if (evidence->together[0] != 0)
+		fputc(']', stream);
+	if (evidence->published != 0) {
+		fputs(", published: ", stream);
+		write_set(evidence->published, stream);
+	}
 }
 
 static bool read_other(const struct document *document, const struct node *node,
@@ -281,11 +314,10 @@ static bool read_other(const struct document *document, const struct node *node,
 	else if (strcmp(key, "defaults") == 0)
 		*failed = !read_defaults(document, node, &d->scenario, error);
 	else if (strcmp(key, "measured") == 0)
-		*failed = !read_features(document, node, &d->stack.evidence.measured,
-					 error);
+		*failed = !read_measured(document, node, &d->stack.evidence, error);
 	else if (strcmp(key, "published") == 0)
-		*failed = !read_features(document, node, &d->stack.evidence.published,
-					 error);
+		*failed = !read_set(document, node, key, &d->stack.evidence.published,
+				    error);
 	else if (strcmp(key, "releases") == 0)
 		return true; /* the newest one stands in the file itself */
 	else if (strcmp(key, "abilities") == 0)
@@ -364,8 +396,7 @@ bool stack_write(const struct stack *stack, FILE *stream)
 		first = false;
 	}
 	fputc(']', stream);
-	write_features("measured", stack->evidence.measured, stream);
-	write_features("published", stack->evidence.published, stream);
+	write_evidence(&stack->evidence, stream);
 	if (stack->abilities.read[0] != '\0') {
 		fputs(", abilities: {", stream);
 		abilities_write(&stack->abilities, stream);

@@ -70,7 +70,7 @@ static const struct sample {
 	{ "search\n",
 	  " plans. The first gives 12.1 % more than yours.\n  1: micro-batch 1, TP "
 	  "tensor 2, ZeRO 3, recompute selective, modules mlp. 1048 tok/s per GPU, 61.3 "
-	  "GiB, measured.\n",
+	  "GiB, in parts.\n",
 	  "mbs1" },
 	{ "tp 3\nsearch\n", " plans. Yours can't run.\n  1: ", NULL },
 	{ "search\ntake 1\n", "took plan 1 of the search", NULL },

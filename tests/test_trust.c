@@ -47,13 +47,37 @@ static bool is_timed(const struct measured_run *run)
 	return run->readable && timed;
 }
 
+/* Of sets one of which holds another only the larger stays. */
+static void keep_largest(uint64_t *together, uint64_t features)
+{
+	int kept = 0;
+
+	for (int i = 0; i < MAX_TOGETHER && together[i] != 0; i++)
+		if ((features & ~together[i]) == 0)
+			return;
+	for (int i = 0; i < MAX_TOGETHER; i++) {
+		uint64_t set = together[i];
+
+		together[i] = 0;
+		if ((set & ~features) != 0)
+			together[kept++] = set;
+	}
+	assert_true(kept < MAX_TOGETHER);
+	together[kept] = features;
+}
+
 static void count(struct evidence *e, const struct scenario *s, bool measured)
 {
-	uint64_t *features = measured ? &e->measured : &e->published;
+	uint64_t features = trust_features(s);
 	int64_t *gpus = measured ? &e->measured_gpus : &e->published_gpus;
 	int64_t own = trust_gpus(s);
 
-	*features |= trust_features(s);
+	if (measured)
+		e->measured |= features;
+	else
+		e->published |= features;
+	if (measured && features != 0)
+		keep_largest(e->together, features);
 	*gpus = own > *gpus ? own : *gpus;
 }
 
@@ -97,13 +121,13 @@ static void gather(const char *stack, struct evidence *out)
 	}
 }
 
-static void print(const char *key, uint64_t features)
+static void print(const char *before, uint64_t features)
 {
 	bool first = true;
 
 	if (features == 0)
 		return;
-	printf("%s: [", key);
+	printf("%s[", before);
 	for (int i = 0; i < TRUST_FEATURES; i++)
 		if (features >> i & 1) {
 			printf("%s%s", first ? "" : ", ", trust_feature_word(i));
@@ -133,10 +157,13 @@ static void lists_are_those_of_the_runs(void **state)
 			continue;
 		wrong++;
 		printf("presets/stacks/%s.yaml should say\n", list[i].name);
-		print("measured", found.measured);
+		if (found.measured != 0)
+			puts("measured:");
+		for (int k = 0; k < MAX_TOGETHER; k++)
+			print("- ", found.together[k]);
 		if (found.measured_gpus > 0)
 			printf("measured_gpus: %lld\n", (long long)found.measured_gpus);
-		print("published", found.published);
+		print("published: ", found.published);
 		if (found.published_gpus > 0)
 			printf("published_gpus: %lld\n",
 			       (long long)found.published_gpus);
@@ -159,6 +186,8 @@ static void every_run_is_measured_and_every_plan_published(void **state)
 		    trust_of(&run->scenario, &doubts) != TRUST_MEASURED &&
 		    !doubts.machine)
 			fail_msg("%s is %s", run->id, trust_word(doubts.level));
+		if (is_timed(run) && is_of_its_mode(&run->scenario) && doubts.apart)
+			fail_msg("%s was measured in parts", run->id);
 	}
 	for (int i = 0; i < plans; i++) {
 		struct error error = { "" };
@@ -202,6 +231,47 @@ static void a_feature_lowers_the_whole(void **state)
 		if (!strstr(text, cases[i].says))
 			fail_msg("%s: %s", cases[i].key, text);
 	}
+}
+
+/* Each feature was in some run, and no run had all: that is not called measured alone,
+ * and what the nearest run lacks is named. */
+static void parts_of_runs_are_no_run(void **state)
+{
+	static const char *const turned[][2] = { { "gpus", "1024" },
+						 { "tp", "2" },
+						 { "sp", "on" },
+						 { "ep", "256" },
+						 { "etp", "1" },
+						 { "zero", "3" },
+						 { "recompute", "selective" } };
+	struct error error = { "" };
+	struct scenario s;
+	struct doubts doubts;
+	char text[256];
+
+	(void)state;
+	if (!scenario_blank(&s, "deepseek-v3", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < sizeof turned / sizeof turned[0]; i++)
+		case_set(&s, turned[i][0], turned[i][1]);
+	assert_int_equal(trust_of(&s, &doubts), TRUST_MEASURED);
+	assert_string_equal(trust_label(&doubts), "in parts");
+	assert_int_equal(trust_text(&s, &doubts, text, sizeof text), 0);
+	trust_apart_text(&s, &doubts, text, sizeof text);
+	assert_string_equal(text, "no measured run of megatron-core had all of it at "
+				  "once: the nearest lacks zero-3, "
+				  "one-expert-a-rank");
+	case_set(&s, "ep", "64");
+	case_set(&s, "recompute", "full");
+	trust_of(&s, &doubts);
+	assert_string_equal(trust_label(&doubts), "measured");
+	assert_int_equal(trust_apart_text(&s, &doubts, text, sizeof text), 0);
+	/* what is in no run at all is told as that */
+	case_set(&s, "ep", "256");
+	case_set(&s, "zero", "2");
+	trust_of(&s, &doubts);
+	assert_string_equal(trust_label(&doubts), "open");
+	assert_int_equal(doubts.apart, 0);
 }
 
 /* A network that no run had is named in whatever mode, whatever the plan. */
@@ -396,6 +466,7 @@ int main(void)
 		cmocka_unit_test(lists_are_those_of_the_runs),
 		cmocka_unit_test(every_run_is_measured_and_every_plan_published),
 		cmocka_unit_test(a_feature_lowers_the_whole),
+		cmocka_unit_test(parts_of_runs_are_no_run),
 		cmocka_unit_test(attention_that_nobody_ran_is_open),
 		cmocka_unit_test(one_expert_a_rank_is_named),
 		cmocka_unit_test(a_search_finds_the_best_of_the_known),

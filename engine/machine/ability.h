@@ -44,9 +44,14 @@ struct ability_sheet {
 };
 
 /* What was run on the stack: features (enum trust_feature, engine/trust/trust.h) as
- * bits, and the most GPUs, of measured runs and of published plans. */
+ * bits, and the most GPUs, of measured runs and of published plans. together: what a
+ * measured run had all at once, the largest such sets; behind them is 0. measured is
+ * all of these. */
+enum { MAX_TOGETHER = 32 };
+
 struct evidence {
 	uint64_t measured, published;
+	uint64_t together[MAX_TOGETHER];
 	int64_t measured_gpus, published_gpus;
 };
 

@@ -55,6 +55,13 @@ const char *trust_word(enum trust level)
 	return (unsigned)level < TRUST_COUNT ? levels[level] : "";
 }
 
+const char *trust_label(const struct doubts *doubts)
+{
+	return doubts->level == TRUST_MEASURED && doubts->apart != 0
+		       ? "in parts"
+		       : trust_word(doubts->level);
+}
+
 enum trust trust_find(const char *word)
 {
 	int i = 0;
@@ -196,6 +203,29 @@ uint64_t trust_features(const struct scenario *s)
 	       memory(&s->plan) | find_network(&s->model);
 }
 
+static int count_bits(uint64_t bits)
+{
+	int count = 0;
+
+	for (; bits != 0; bits &= bits - 1)
+		count++;
+	return count;
+}
+
+/* What the run that had most of the features lacked of them. */
+static uint64_t find_lacking(const struct evidence *known, uint64_t features)
+{
+	uint64_t least = features;
+
+	for (int i = 0; i < MAX_TOGETHER && known->together[i] != 0; i++) {
+		uint64_t lacking = features & ~known->together[i];
+
+		if (count_bits(lacking) < count_bits(least))
+			least = lacking;
+	}
+	return least;
+}
+
 enum trust trust_of(const struct scenario *s, struct doubts *out)
 {
 	static const struct evidence none;
@@ -214,6 +244,8 @@ enum trust trust_of(const struct scenario *s, struct doubts *out)
 	out->features = out->unpublished != 0  ? TRUST_OPEN
 			: out->unmeasured != 0 ? TRUST_PUBLISHED
 					       : TRUST_MEASURED;
+	out->apart =
+		out->features == TRUST_MEASURED ? find_lacking(known, features) : 0;
 	if (out->machine || beyond)
 		out->level = TRUST_OPEN;
 	else if (out->large && out->features == TRUST_MEASURED)
@@ -296,5 +328,27 @@ size_t trust_text(const struct scenario *s, const struct doubts *doubts, char *o
 		add(&text, gpus);
 	}
 	add_features(s, doubts, none, &text);
+	return text.used;
+}
+
+size_t trust_apart_text(const struct scenario *s, const struct doubts *doubts,
+			char *out, size_t size)
+{
+	struct text text = { out, size, 0 };
+	bool first = true;
+
+	out[0] = '\0';
+	if (doubts->apart == 0)
+		return 0;
+	add(&text, "no measured run of ");
+	add(&text, s->stack.name);
+	add(&text, " had all of it at once: the nearest lacks ");
+	for (int i = 0; i < TRUST_FEATURES; i++) {
+		if ((doubts->apart >> i & 1) == 0)
+			continue;
+		add(&text, first ? "" : ", ");
+		add(&text, words[i]);
+		first = false;
+	}
 	return text.used;
 }

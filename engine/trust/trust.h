@@ -65,6 +65,9 @@ struct doubts {
 	bool large;           /* many times the GPUs of what was run */
 	bool machine;         /* nobody measured this accelerator */
 	enum trust features;  /* the level by its features alone */
+	/* Of a plan each feature of which was measured: those that the run which had
+	 * most of them lacked. 0 where one had all. */
+	uint64_t apart;
 };
 
 /* More than so many times the largest measured number of GPUs is no more measured. */
@@ -76,6 +79,8 @@ enum { TRUST_OF_FEATURES = 1 + TRUST_COUNT };
 /* "measured", "published", "open"; TRUST_COUNT if there is none. */
 const char *trust_word(enum trust level);
 enum trust trust_find(const char *word);
+/* The same of a plan, where "in parts" is measured, but never all of it in one run. */
+const char *trust_label(const struct doubts *doubts);
 /* "zero-3", "one-expert-a-rank": the words of the YAML. */
 const char *trust_feature_word(int feature);
 /* What the plan is made of, as bits. */
@@ -89,5 +94,9 @@ bool trust_suffices(const struct scenario *scenario, int asked);
  * nothing lowers it. */
 size_t trust_text(const struct scenario *scenario, const struct doubts *doubts,
 		  char *out, size_t size);
+/* "no measured run of megatron-core had all of it at once: the nearest lacks ep, fp8";
+ * empty where one had, or where something was in none at all. */
+size_t trust_apart_text(const struct scenario *scenario, const struct doubts *doubts,
+			char *out, size_t size);
 
 #endif

@@ -37,7 +37,8 @@ static void print_plan(const struct planner_problem *problem,
 
 	planner_scenario(problem, found, &s);
 	planner_name(problem, &s, name, sizeof name);
-	printf(" %-9s", trust_word(trust_of(&s, &doubts)));
+	trust_of(&s, &doubts);
+	printf(" %-9s", trust_label(&doubts));
 	printf(" %s", name[0] ? name : "as given");
 }
 
@@ -166,10 +167,12 @@ static void print_doubts(const struct planner_problem *problem,
 		lack_text(&s, &lacks.item[i], text, sizeof text);
 		printf("the first can't run: %s, %s\n", text, s.stack.abilities.read);
 	}
-	if (trust_of(&s, &doubts) == TRUST_MEASURED)
-		return;
-	trust_text(&s, &doubts, text, sizeof text);
-	printf("the first is %s: %s\n", trust_word(doubts.level), text);
+	if (trust_of(&s, &doubts) != TRUST_MEASURED) {
+		trust_text(&s, &doubts, text, sizeof text);
+		printf("the first is %s: %s\n", trust_word(doubts.level), text);
+	} else if (trust_apart_text(&s, &doubts, text, sizeof text) > 0) {
+		printf("the first is measured in parts: %s\n", text);
+	}
 }
 
 /* Whether the scenario's own plan is one of those that were asked about. */

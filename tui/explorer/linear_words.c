@@ -139,8 +139,7 @@ static void say_plan(struct linear *linear, int row)
 	planner_plain_name(&search->problem, &s, name, sizeof name);
 	form_text(FORM_BYTES, f->memory_bytes, memory, sizeof memory);
 	linear_say(linear, "  %d: %s. %.0f tok/s per GPU, %s, %s.\n", row + 1, name,
-		   f->tokens_per_second_per_gpu, memory,
-		   trust_word((enum trust)search->row[at].trust));
+		   f->tokens_per_second_per_gpu, memory, search->row[at].known);
 }
 
 /* Of how many they are the best, and how far the open plan is from them. */

@@ -126,6 +126,7 @@ static void name_rows(struct explorer *explorer)
 		planner_name(&search->problem, &s, search->row[i].name,
 			     sizeof search->row[i].name);
 		search->row[i].trust = (int)trust_of(&s, &doubts);
+		search->row[i].known = trust_label(&doubts);
 		search->row[i].limit = NULL;
 	}
 	planner_alike(&search->problem, &search->result, &search->alike);

@@ -43,6 +43,7 @@ enum { MAX_FILTER = 128, MAX_PLAN_NAME = 96 };
 struct search_row {
 	char name[MAX_PLAN_NAME];
 	int trust;         /* enum trust; TRUST_COUNT of servers */
+	const char *known; /* what is called so */
 	bool inside;       /* one like the best of its idea, whose row is opened */
 	const char *limit; /* NULL until it is known */
 	double limit_share;

@@ -134,7 +134,7 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		break;
 	case COLUMN_TRUST:
 		snprintf(out->text, sizeof out->text, "%s",
-			 trust_word((enum trust)own->trust));
+			 own->known ? own->known : "");
 		out->role = own->trust == TRUST_OPEN ? ROLE_WARNING : ROLE_LABEL;
 		break;
 	default:

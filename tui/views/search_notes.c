@@ -285,14 +285,17 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	if (!chosen)
 		return;
 	planner_scenario(&explorer->search->problem, chosen, &s);
-	if (trust_of(&s, &doubts) == TRUST_MEASURED) {
+	if (trust_of(&s, &doubts) != TRUST_MEASURED) {
+		trust_text(&s, &doubts, text, sizeof text);
+		x += canvas_format(canvas, x, y, width, ROLE_WARNING,
+				   "%s: ", trust_word(doubts.level));
+	} else if (trust_apart_text(&s, &doubts, text, sizeof text) > 0) {
+		x += canvas_text(canvas, x, y, width, ROLE_VALUE, "in parts: ");
+	} else {
 		canvas_format(canvas, x, y, width, ROLE_LABEL,
 			      "measured: all of it ran on %s", s.stack.name);
 		return;
 	}
-	trust_text(&s, &doubts, text, sizeof text);
-	x += canvas_format(canvas, x, y, width, ROLE_WARNING,
-			   "%s: ", trust_word(doubts.level));
 	canvas_phrase(canvas, x, y, end - x, ROLE_LABEL, text);
 }
 
