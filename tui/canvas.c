@@ -109,11 +109,25 @@ static void mend_wide(struct canvas *canvas, int x, int y)
 		row[x + 1].code = ' ';
 }
 
+/* Letters, blanks and blocks over something else than a wide character, as nearly all
+ * are; false: it takes more than that. */
+static bool put_narrow(const struct canvas *canvas, struct cell *cell, int x,
+		       uint32_t code, enum role role)
+{
+	bool plain = (code >= 0x20 && code < 0x7f) ||
+		     (canvas->glyphs == GLYPHS_FULL && code >= 0x2500 && code < 0x2600);
+
+	if (!plain || cell->code == 0 || (x + 1 < canvas->width && cell[1].code == 0))
+		return false;
+	*cell = (struct cell){ .code = code, .fore = (uint8_t)role };
+	return true;
+}
+
 void canvas_put(struct canvas *canvas, int x, int y, uint32_t code, enum role role)
 {
 	struct cell *cell = canvas_at(canvas, x, y);
 
-	if (cell == NULL)
+	if (cell == NULL || put_narrow(canvas, cell, x, code, role))
 		return;
 	code = theme_substitute(canvas->glyphs, code < 0x20 ? '?' : code);
 	int width = text_code_width(code);

@@ -69,8 +69,9 @@ struct attempt {
 	const struct situation *now;
 	const struct move *move;
 	const struct knob *knob;
-	struct scenario from;   /* with the move's first knob turned */
-	struct scenario turned; /* and with the knob itself */
+	struct scenario from; /* with the move's first knob turned */
+	struct scenario
+		turned; /* and with the knob itself, which is all that differs */
 	struct tried best;
 };
 
@@ -80,10 +81,9 @@ static void try_value(struct attempt *trial, double value)
 	struct estimate e;
 	struct tried this;
 
-	trial->turned = trial->from;
 	if (!knob_set(&trial->turned, trial->knob, value) ||
 	    knob_same(&trial->turned, now->scenario, trial->knob) ||
-	    ability_against(&trial->from, trial->knob, value))
+	    ability_turned(&trial->from, &trial->turned, trial->knob))
 		return;
 	scenario_figures(&trial->turned, &e);
 	if (!e.legal)
@@ -104,7 +104,6 @@ static void try_steps(struct attempt *trial, int direction)
 	double next = knob_neighbour(&trial->from, trial->knob, direction);
 
 	try_value(trial, next);
-	trial->turned = trial->from;
 	if (knob_set(&trial->turned, trial->knob, next))
 		try_value(trial,
 			  knob_neighbour(&trial->turned, trial->knob, direction));
@@ -174,7 +173,10 @@ static bool begin_move(const struct situation *now, const struct move *move,
 	if (first && (ability_against(now->scenario, first, move->first_value) ||
 		      !knob_set(&trial->from, first, move->first_value)))
 		return false;
-	return trial->knob && knob_applies(&trial->from, trial->knob);
+	if (!trial->knob || !knob_applies(&trial->from, trial->knob))
+		return false;
+	trial->turned = trial->from;
+	return true;
 }
 
 static void try_move(const struct situation *now, const struct move *move,

@@ -216,24 +216,31 @@ size_t lack_source(const struct scenario *scenario, const struct ability *row,
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-const struct ability *ability_against(const struct scenario *scenario,
-				      const struct knob *knob, double value)
+const struct ability *ability_turned(const struct scenario *scenario,
+				     const struct scenario *turned,
+				     const struct knob *knob)
 {
 	const struct ability_sheet *sheet = &scenario->stack.abilities;
-	struct scenario trial;
 
-	if (sheet->count == 0)
-		return NULL;
-	trial = *scenario;
-	if (!knob_set(&trial, knob, value))
-		return NULL;
 	for (int i = 0; i < sheet->count; i++)
-		if (ability_lacks(&trial, &sheet->row[i]) &&
+		if (ability_lacks(turned, &sheet->row[i]) &&
 		    (knob_of(&sheet->row[i].has) == knob ||
 		     knob_of(&sheet->row[i].with) == knob ||
 		     !ability_lacks(scenario, &sheet->row[i])))
 			return &sheet->row[i];
 	return NULL;
+}
+
+const struct ability *ability_against(const struct scenario *scenario,
+				      const struct knob *knob, double value)
+{
+	struct scenario turned;
+
+	if (scenario->stack.abilities.count == 0)
+		return NULL;
+	turned = *scenario;
+	return knob_set(&turned, knob, value) ? ability_turned(scenario, &turned, knob)
+					      : NULL;
 }
 
 uint64_t abilities_held(const struct scenario *scenario,

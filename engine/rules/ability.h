@@ -47,6 +47,10 @@ size_t lack_source(const struct scenario *scenario, const struct ability *row,
  * knob, or one that nothing else in the plan broke before. */
 const struct ability *ability_against(const struct scenario *scenario,
 				      const struct knob *knob, double value);
+/* The same of a scenario in which the knob, and nothing else, is turned already. */
+const struct ability *ability_turned(const struct scenario *scenario,
+				     const struct scenario *turned,
+				     const struct knob *knob);
 
 /* Whether the stack has this value of the knob in no plan at all. */
 bool ability_never(const struct stack *stack, const struct knob *knob, double value);

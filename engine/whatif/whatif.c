@@ -68,14 +68,18 @@ static void fill_strip(const struct scenario *scenario, const struct knob *knob,
 	out->count = knob_values(scenario, knob, values, &out->present);
 	for (int i = 0; i < out->count; i++) {
 		const struct whatif_value *known = find_kept(kept, values[i]);
+		bool sets;
 
 		if (known)
 			out->item[i] = *known;
 		out->item[i].value = values[i];
-		out->item[i].lacks = ability_against(scenario, knob, values[i]);
+		out->item[i].lacks = NULL;
+		sets = knob_set(&turned, knob, values[i]);
+		if (sets)
+			out->item[i].lacks = ability_turned(scenario, &turned, knob);
 		if (known)
 			continue;
-		if (knob_set(&turned, knob, values[i]))
+		if (sets)
 			fill_value(&turned, scratch, out->metric, &out->item[i]);
 		else
 			out->item[i].legal = out->item[i].fits = false;
@@ -128,13 +132,14 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 		  struct whatif_arrow *out)
 {
 	double present = cost_of(now), best = present;
+	struct scenario turned;
 
 	*out = (struct whatif_arrow){ 0 };
 	if (!knob_applies(scenario, knob) || knob->type == KNOB_TEXT ||
 	    knob->type == KNOB_SET)
 		return;
+	turned = *scenario; /* and nothing but the knob is ever turned */
 	for (int direction = -1; direction <= 1; direction += 2) {
-		struct scenario turned = *scenario;
 		double value = knob_neighbour(scenario, knob, direction);
 
 		if (value == knob_get(scenario, knob) ||
