@@ -231,8 +231,10 @@ int metric_count(void)
 
 const struct metric *metric_find(const char *key)
 {
+	/* most of them part at the first letter */
 	for (int i = 0; i < metric_count(); i++)
-		if (strcmp(metric_table[i].key, key) == 0)
+		if (metric_table[i].key[0] == key[0] &&
+		    strcmp(metric_table[i].key, key) == 0)
 			return &metric_table[i];
 	return NULL;
 }

@@ -8,6 +8,8 @@
 
 /* A run ends where this many bytes in a row are equal: less than its own head. */
 enum { GAP = 16 };
+/* Most of two scenarios is equal: so many bytes are compared at once. */
+enum { STRIDE = 64 };
 
 struct run {
 	uint32_t offset, length;
@@ -27,6 +29,8 @@ static struct run next_run(const unsigned char *a, const unsigned char *b,
 {
 	size_t end, equal = 0;
 
+	while (offset + STRIDE <= size && memcmp(a + offset, b + offset, STRIDE) == 0)
+		offset += STRIDE;
 	while (offset < size && a[offset] == b[offset])
 		offset++;
 	for (end = offset; end < size && equal < GAP; end++)
