@@ -476,6 +476,46 @@ static void environments_name_machines(void **state)
 	assert_string_equal(s.cluster.name, "ascend-910b");
 	read_good("megatron", "export HCCL_IF_BASE_PORT=1 TP=8\nLAYERS=4\n" FLAGS, &s);
 	assert_string_equal(s.cluster.name, "ascend-910b");
+	/* where Huawei's layer takes Megatron's flags, and some of its own */
+	read_good(
+		"megatron",
+		"NPUS_PER_NODE=8\nTP=2\nLAYERS=8\n"
+		"torchrun --nproc_per_node $NPUS_PER_NODE train.py --num-layers $LAYERS "
+		"--hidden-size 1024 --num-attention-heads 16 --context-parallel-size 2 "
+		"--context-parallel-algo ulysses_cp_algo --schedules-method dualpipev "
+		"--pipeline-model-parallel-size 2 --tensor-model-parallel-size $TP\n",
+		&s);
+	assert_string_equal(s.cluster.name, "ascend-910b");
+	assert_string_equal(s.stack.name, "mindspeed");
+	expect(&s, "cp_kind", "ulysses");
+	expect(&s, "schedule", "dualpipev");
+}
+
+/* Behind a switch a variable holds further flags: an empty one, or one that nobody set,
+ * holds none. Behind a flag that takes a value it is the value. */
+static void switches_take_no_value(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "args=\"\"\nargs=\" --deepspeed ${args}\"\n"
+		  "args=\" --zero-stage=2 ${args}\"\n"
+		  "torchrun train.py --num-layers 8 --hidden-size 1024 "
+		  "--num-attention-heads 16 --bf16 $args\n",
+		  &s);
+	expect(&s, "zero", "2");
+	assert_false(noted(IMPORT_ASSUMED, "flags"));
+	read_good("megatron",
+		  "torchrun train.py --num-layers 8 --hidden-size 1024 "
+		  "--num-attention-heads 16 --bf16 ${EXTRA_ARGS}\n",
+		  &s);
+	expect(&s, "precision", "bf16");
+	assert_true(noted(IMPORT_ASSUMED, "flags"));
+	read_refused("megatron",
+		     "torchrun train.py --num-layers 8 --hidden-size 1024 "
+		     "--num-attention-heads 16 --seq-length ${EXTRA_ARGS}\n",
+		     "which nothing sets");
 }
 
 int main(void)
@@ -496,6 +536,7 @@ int main(void)
 		cmocka_unit_test(echoed_words),
 		cmocka_unit_test(script_in_quotes),
 		cmocka_unit_test(environments_name_machines),
+		cmocka_unit_test(switches_take_no_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

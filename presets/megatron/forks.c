@@ -45,6 +45,11 @@ static const struct renamed {
 	{ "fp8-e4m3", NULL, "fp8-format", "e4m3", NULL },
 	{ "cpu-optimizer", NULL, "optimizer-cpu-offload", NULL, NULL },
 	{ "ds-sequence-parallel-size", NULL, "context-parallel-size", NULL, NULL },
+	/* Ascend/MindSpeed, features_manager/context_parallel/ */
+	{ "context-parallel-algo", "megatron_cp_algo", "cp-comm-type", "p2p", NULL },
+	{ "context-parallel-algo", "ulysses_cp_algo", "cp-comm-type", "a2a", NULL },
+	{ "context-parallel-algo", "kvallgather_cp_algo", "cp-comm-type", "all_gather",
+	  NULL },
 	{ "model-parallel-size", NULL, "tensor-model-parallel-size", NULL, NULL },
 	{ "batch-size", NULL, "micro-batch-size", NULL, NULL },
 	/* NVIDIA-NeMo/Megatron-Bridge, examples/conversion and scripts/performance */

@@ -289,7 +289,7 @@ static void note_missing(const struct shell *shell)
 	for (int i = 0; i < shell->arguments->count; i++) {
 		struct argument *a = &shell->arguments->item[i];
 
-		if (a->value[0] != '\0' || a->missing)
+		if (a->value[0] != '\0' || a->missing || megatron_is_switch(a->name))
 			continue;
 		a->missing = find_variable(shell, a->name);
 		if (a->missing && shell_is_array(shell, a->missing, strlen(a->missing)))
@@ -334,12 +334,14 @@ static void see_begin(void *context, const struct shell *shell)
 	((struct launch *)context)->shell = shell;
 }
 
-/* HCCL_CONNECT_TIMEOUT and the like are of Ascend's library alone. */
+/* HCCL_CONNECT_TIMEOUT and the like are of Ascend's library alone, and none else says
+ * NPUs where it means GPUs. */
 static void note_machine(const struct shell *shell)
 {
 	for (int i = 0; i < shell->variables; i++)
 		if (strncmp(shell->variable[i].name, "HCCL_", 5) == 0 ||
-		    strncmp(shell->variable[i].name, "ASCEND_", 7) == 0)
+		    strncmp(shell->variable[i].name, "ASCEND_", 7) == 0 ||
+		    strncmp(shell->variable[i].name, "NPUS_PER_NODE", 13) == 0)
 			shell->arguments->machine = "ascend";
 }
 

@@ -333,8 +333,10 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
 			     megatron_model_flag(a->name);
 
-		if (known && a->missing && !word_among(a->name, no_matter) &&
-		    arguments_find(arguments, a->name) == a)
+		if (!known || !a->missing || word_among(a->name, no_matter) ||
+		    arguments_find(arguments, a->name) != a)
+			continue;
+		if (a->value[0] == '\0')
 			return a->untold ? script_untold(arguments, a, error)
 					 : script_missing(arguments, a->name, a->line,
 							  a->missing, error);
@@ -378,6 +380,17 @@ static bool read_adapters(const struct arguments *arguments, struct scenario *ou
 	return knob_parse(out, knob_find("lora_rank"), a->value, why, sizeof why);
 }
 
+/* What takes Megatron's flags there; on Ascend it is Huawei's layer over its core. */
+static const char *stack_of(const struct arguments *arguments,
+			    const struct cluster *cluster)
+{
+	if (megatron_is_deepspeed(arguments))
+		return "megatron-deepspeed";
+	return strcmp(cluster->training_stack, "mindspeed") == 0
+		       ? cluster->training_stack
+		       : "megatron-core";
+}
+
 static bool read_scenario(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report, struct error *error)
 {
@@ -390,10 +403,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !read_machine(arguments, out, report, error) ||
-	    !library_stack(out,
-			   megatron_is_deepspeed(arguments) ? "megatron-deepspeed"
-							    : "megatron-core",
-			   error) ||
+	    !library_stack(out, stack_of(arguments, &out->cluster), error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report) ||

@@ -20,6 +20,8 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 		   struct import_report *report, struct error *error);
 /* Whether the reader above understands this flag beside those of flags.h. */
 bool megatron_plan_flag(const char *name);
+/* Whether it takes no value, so that a variable behind it holds further flags. */
+bool megatron_is_switch(const char *name);
 
 /* Rows of the embedding by the tokenizer that is named, as assumed; 0: none is known.
  */

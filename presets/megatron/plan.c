@@ -67,6 +67,7 @@ static const char *const plan_flags[] = {
 	"gradient-accumulation-steps",
 	"train-iters",
 	"world-size",
+	"schedules-method", /* MindSpeed's */
 	"encoder-seq-length",
 	"decoder-seq-length",
 	"dataloader-seq-length",
@@ -196,8 +197,11 @@ static bool read_stages(struct flag_reader *r)
 		v = stages % plan->pp == 0 ? stages / plan->pp : 1;
 	}
 	return flag_set_count(r, "vpp", plan->pp > 1 && v > 0 ? v : 1, from) &&
-	       flag_set(r, "schedule", plan->pp > 1 && v > 1 ? "interleaved" : "1f1b",
-			NULL) &&
+	       flag_set(r, "schedule",
+			flag_says(r, "schedules-method", "dualpipev") ? "dualpipev"
+			: plan->pp > 1 && v > 1                       ? "interleaved"
+								      : "1f1b",
+			flag_find(r, "schedules-method")) &&
 	       flag_set(r, "split",
 			megatron_noops(r->arguments) > 0 ? "balanced" : split, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "presets/megatron/forms.h"
+#include "presets/megatron/parts.h"
 
 /* What run_recipe.py of Megatron-Bridge calls them; -et is its older name. */
 static const struct {
@@ -54,6 +55,17 @@ static int join_values(const struct shell_word *words, int count, char *out,
 	return used;
 }
 
+/* Of the flag that was added last; behind a switch further flags were to stand. */
+static void note_missing(struct arguments *arguments, const char *variable)
+{
+	struct argument *a = &arguments->item[arguments->count - 1];
+
+	if (variable && megatron_is_switch(a->name))
+		arguments->further = variable;
+	else
+		a->missing = variable;
+}
+
 bool arguments_add_words(struct arguments *arguments, const struct shell_word *words,
 			 int count)
 {
@@ -78,8 +90,7 @@ bool arguments_add_words(struct arguments *arguments, const struct shell_word *w
 					 sizeof value);
 		if (!arguments_add(arguments, name, value, line))
 			return false;
-		arguments->item[arguments->count - 1].missing =
-			value[0] == '\0' ? words[i].missing : NULL;
+		note_missing(arguments, value[0] == '\0' ? words[i].missing : NULL);
 	}
 	return true;
 }

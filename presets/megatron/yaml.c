@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/megatron/flags.h"
 #include "presets/megatron/forms.h"
+#include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"
 #include "presets/primus/primus.h"
 
@@ -47,15 +47,6 @@ static bool says_nothing(const char *text, bool quoted)
 	       strcmp(text, "False") == 0 || (!quoted && strcmp(text, "~") == 0);
 }
 
-/* Of these 0 is false. */
-static bool is_switch(const char *name)
-{
-	const struct flag *flag = megatron_flag(name);
-
-	return strncmp(name, "use-", 4) == 0 ||
-	       (flag && (flag->form == FLAG_ON || flag->form == FLAG_OFF));
-}
-
 /* "[a b c]" and YAML lists become words; true becomes a bare switch. */
 bool arguments_add_member(struct arguments *arguments, const struct node *node)
 {
@@ -89,7 +80,7 @@ bool arguments_add_member(struct arguments *arguments, const struct node *node)
 	if (!arguments_add(arguments, node->key, value, node->line))
 		return false;
 	if (strcmp(value, "0") == 0 &&
-	    is_switch(arguments->item[arguments->count - 1].name))
+	    megatron_is_switch(arguments->item[arguments->count - 1].name))
 		arguments->count--;
 	return true;
 }

@@ -42,6 +42,7 @@ struct arguments {
 	const char *loop; /* around the command that the visitor is shown, NULL */
 	/* "TP in line 12": numbers that branches not taken would set, NULL */
 	const char *doubted;
+	const char *further; /* a variable that would add flags and that nobody set */
 	int joined; /* a line whose flags no command has by bash's rules, 0 = none */
 	int skipped_count;
 	struct argument skipped[ARGUMENTS_SKIPPED]; /* "a.b.c", in mappings not read */

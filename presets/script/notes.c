@@ -13,6 +13,9 @@ void script_note(const struct arguments *arguments, struct import_report *report
 	if (arguments->environment)
 		import_note(report, IMPORT_ASSUMED, "environment", "%.120s",
 			    arguments->environment);
+	if (arguments->further)
+		import_note(report, IMPORT_ASSUMED, "flags",
+			    "none of $%.40s, which nothing sets", arguments->further);
 	if (arguments->joined > 0)
 		import_note(report, IMPORT_ASSUMED, "line",
 			    "%d is of the command above it, which a comment or a "
