@@ -63,6 +63,24 @@ static void llama_factory_has_defaults(void **state)
 		  &s);
 	expect(&s, "frozen_format", "wide");
 	assert_non_null(strstr(s.model.approximate, "few bits"));
+	/* checkpoints that are of four bits themselves */
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen2.5-14B-Instruct-GPTQ-Int4\n"
+		  "do_train: true\nfinetuning_type: lora\n",
+		  &s);
+	expect(&s, "frozen_format", "int4");
+	assert_null(strstr(s.model.approximate, "few bits"));
+	read_good("llama-factory",
+		  "model_name_or_path: unsloth/Qwen2.5-14B-bnb-4bit\n"
+		  "do_train: true\nfinetuning_type: lora\n",
+		  &s);
+	expect(&s, "frozen_format", "nf4");
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen2.5-14B-Instruct-GPTQ-Int4\n"
+		  "do_train: true\nfinetuning_type: full\n",
+		  &s);
+	expect(&s, "frozen_format", "wide");
+	assert_non_null(strstr(s.model.approximate, "few bits"));
 	read_good("llama-factory",
 		  "model_name_or_path: Qwen/Qwen3-30B-A3B\ndo_train: true\n"
 		  "quantization_bit: 4\n",
@@ -96,7 +114,7 @@ static void llama_factory_has_kinds(void **state)
 	assert_string_equal(s.model.name, "llama3-8b");
 	expect(&s, "lora_rank", "16"); /* (64 - 1) / 4 */
 	assert_non_null(strstr(s.model.approximate, "orthogonal"));
-	assert_non_null(strstr(s.model.approximate, "few bits"));
+	expect(&s, "frozen_format", "int4");
 	read_good("llama-factory",
 		  OF "do_train: true\nfinetuning_type: full\nbf16: true\nfp8: true\n",
 		  &s);

@@ -205,14 +205,17 @@ static void rate_of(const struct graph_operator *op, struct roofline *out)
 static bool unpacks(void)
 {
 	return s.plan.frozen_format == FROZEN_NF4 ||
+	       s.plan.frozen_format == FROZEN_INT4 ||
 	       (s.plan.frozen_format == FROZEN_NVFP4 &&
 		s.plan.precision != PRECISION_NVFP4);
 }
 
-/* Four bits, and scales: of NF4 8 bits for 64 and 32 for 256 of those, of NVFP4 8 for
- * 16. */
+/* Four bits, and scales: of NF4 8 bits for 64 and 32 for 256 of those, of int4 20 for
+ * 128, of NVFP4 8 for 16. */
 static double stored(void)
 {
+	if (s.plan.frozen_format == FROZEN_INT4)
+		return (128 * 4 + 20) / 128.0 / 8;
 	return 0.5 + (s.plan.frozen_format == FROZEN_NF4 ? 0.127 / 8 : 1.0 / 16);
 }
 

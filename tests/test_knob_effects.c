@@ -256,6 +256,8 @@ static const struct effect rows[] = {
 	{ DENSE, "lora_rank=16 pp=1", "frozen_format", "wide", "nf4", "weights_bytes",
 	  TIMES, 0.25, 0.30,
 	  "QLoRA, section 3: 4.127 bits in place of 16; embedding and head stay wide" },
+	{ DENSE, "lora_rank=16 pp=1", "frozen_format", "nf4", "int4", "weights_bytes",
+	  TIMES, 1.0, 4.15625 / 4.126, "4.156 bits in place of 4.127" },
 	{ DENSE, "lora_rank=16 pp=1 precision=nvfp4", "frozen_format", "wide", "nvfp4",
 	  "weights_bytes", TIMES, 1.125 / 2, 0.59,
 	  "half a byte and a sixteenth of a scale, in two layouts; the ends stay wide" },

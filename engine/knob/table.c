@@ -36,7 +36,7 @@ static const char *const scope_words[] = { "attn",           "mlp",
 					   "shared_experts", "moe",
 					   "mamba",          NULL };
 static const char *const weight_words[] = { "wide", "fp8", "both", "fp4", NULL };
-static const char *const frozen_words[] = { "wide", "fp8", "nf4", "nvfp4", NULL };
+static const char *const base_words[] = { "wide", "fp8", "nf4", "nvfp4", "int4", NULL };
 static const char *const target_words[] = { "all", "attention", "qkv", NULL };
 static const char *const scale_words[] = { "each", "zeroed", "fused", NULL };
 static const char *const split_words[] = {
@@ -425,9 +425,9 @@ const struct knob knob_table[] = {
 	  "gathering all of it and keeping a part (NeMo's a2a_experimental).",
 	  GROUP_MEMORY, SWITCH(plan.lora_exchange), .applies = has_split_adapters },
 	{ "frozen_format", NULL, "frozen weights", "",
-	  "Format in which LoRA's frozen weights are stored; 4-bit weights are "
-	  "unpacked before each matrix product (nf4: QLoRA).",
-	  GROUP_MEMORY, WORD(plan.frozen_format, frozen_words), .applies = is_lora },
+	  "Format of LoRA's frozen weights; 4-bit ones are unpacked before each "
+	  "matrix product (nf4: QLoRA; int4: GPTQ, AWQ).",
+	  GROUP_MEMORY, WORD(plan.frozen_format, base_words), .applies = is_lora },
 
 	{ "precision", "dtype", "precision", "",
 	  "Number format of the large matrix products.", GROUP_PRECISION,

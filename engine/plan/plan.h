@@ -133,6 +133,7 @@ enum frozen_format {
 	FROZEN_FP8,
 	FROZEN_NF4,
 	FROZEN_NVFP4,
+	FROZEN_INT4,
 	FROZEN_FORMAT_COUNT
 };
 

@@ -199,10 +199,11 @@ static bool read_rest(const struct mapped *m)
 				   "diffusion: its attention looks both ways, and is "
 				   "counted as causal");
 	recipe_note_whole(m, "lora_modules_to_save");
-	if (!mapped_true(m, "load_in_4bit") || !recipe_base_nf4(m, "load_in_4bit"))
-		recipe_note_bits(m, "base_model",
-				 mapped_true(m, "load_in_4bit") ||
-					 mapped_true(m, "load_in_8bit"));
+	if ((!mapped_true(m, "load_in_4bit") || !recipe_base_nf4(m, "load_in_4bit")) &&
+	    !recipe_base_bits(m, "base_model",
+			      mapped_true(m, "load_in_4bit") ||
+				      mapped_true(m, "load_in_8bit")))
+		return false;
 	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
 	       recipe_precision(m, "bf16") && read_batch(m);
 }

@@ -204,8 +204,9 @@ static bool read_rest(const struct mapped *m)
 	    !mapped_set(m, "zero", "1", NULL))
 		return false;
 	recipe_note_whole(m, "additional_target");
-	if (!nf4 || !recipe_base_nf4(m, "quantization_bit"))
-		recipe_note_bits(m, "model_name_or_path", bits != NULL);
+	if ((!nf4 || !recipe_base_nf4(m, "quantization_bit")) &&
+	    !recipe_base_bits(m, "model_name_or_path", bits != NULL))
+		return false;
 	return mapped_count(m, "ray_num_workers", &world) &&
 	       recipe_batch(m, world, mapped_find(m, "ray_num_workers")) &&
 	       read_whole_batch(m);

@@ -185,17 +185,27 @@ bool recipe_base_nf4(const struct mapped *m, const char *key)
 	       mapped_set(m, "frozen_format", "nf4", pairs_find(m->pairs, key));
 }
 
-void recipe_note_bits(const struct mapped *m, const char *name, bool few)
+bool recipe_base_bits(const struct mapped *m, const char *name, bool few)
 {
 	const struct pair *checkpoint = pairs_find(m->pairs, name);
 	const char *doubt,
 		*format = checkpoint ? model_name_format(checkpoint->value, &doubt)
 				     : NULL;
 
+	/* a checkpoint of groups of four bits, or one of bitsandbytes */
+	if (format && strcmp(format, "int4") == 0 && m->out->plan.lora_rank > 0 &&
+	    m->out->model.moe.experts == 0)
+		return mapped_set(m, "frozen_format",
+				  strstr(checkpoint->value, "bnb") ||
+						  strstr(checkpoint->value, "nf4")
+					  ? "nf4"
+					  : "int4",
+				  NULL);
 	few = few || (format && strncmp(format, "int", 3) == 0);
 	if (few)
 		mapped_approximate(m, "quantisation",
 				   "base weights of few bits are counted in 16");
+	return true;
 }
 
 bool recipe_batch(const struct mapped *m, int64_t world, const struct pair *from)

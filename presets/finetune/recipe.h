@@ -29,9 +29,10 @@ bool recipe_precision(const struct mapped *m, const char *none);
 /* bitsandbytes' 4 bits below adapters, whose default of both trainers is nf4 with its
  * scales packed again; experts in one tensor keep their bits. False: not so. */
 bool recipe_base_nf4(const struct mapped *m, const char *key);
-/* Whether base weights of few bits, by themselves or by the name of the checkpoint that
- * stands behind this key, are counted in 16, which the model then says. */
-void recipe_note_bits(const struct mapped *m, const char *model, bool few);
+/* The checkpoint's own four bits below adapters, by the name that stands behind this
+ * key: int4, or nf4 of bitsandbytes. Other base weights of few bits are counted in 16,
+ * which the model then says. */
+bool recipe_base_bits(const struct mapped *m, const char *model, bool few);
 /* Modules that this key names are trained whole beside the adapters, which the model
  * then says. */
 void recipe_note_whole(const struct mapped *m, const char *key);

@@ -134,6 +134,9 @@ static void turn_knobs(struct scenario *s)
 		int present, count = knob_values(s, knob, values, &present);
 
 		/* one that does nothing is turned now and then: it must do nothing */
+		/* a word that came later moves no draw */
+		if (strcmp(knob->key, "frozen_format") == 0 && count > FROZEN_NVFP4)
+			count = FROZEN_NVFP4 + 1;
 		if (count > 0 && (knob_applies(s, knob) || next(4) == 0))
 			knob_set(s, knob, values[next((uint64_t)count)]);
 	}
@@ -174,7 +177,7 @@ static void draw_together(struct scenario *s)
 		p->lora_targets = !next(2)            ? LORA_ALL
 				  : p->lora_rank > 32 ? LORA_QKV
 						      : LORA_ATTENTION;
-		p->frozen_format = (int)next(FROZEN_FORMAT_COUNT);
+		p->frozen_format = (int)next(FROZEN_NVFP4 + 1);
 	}
 	if (next(6) == 0) {
 		p->precision = PRECISION_FP8;
