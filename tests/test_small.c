@@ -212,6 +212,37 @@ static void test_a_tiny_screen_says_how_to_leave(void **state)
 	stage_close(&s);
 }
 
+/* A change takes no room from the range beside it: the unit stands once then. */
+static void test_a_changed_run_keeps_its_ranges(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_shows(&s, "18.1 to 23.0 days ");
+	stage_type(&s, "/gbs\n=16\n");
+	stage_shows(&s, "32.7 days +67.6%^  30.3 to 38.6 ");
+	stage_shows(&s, "55.8 MWh +39.9%^  51.7 to 65.8 ");
+	stage_close(&s);
+}
+
+/* On a narrow screen too help says of every key all that there is to say. */
+static void test_help_is_whole(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "?");
+	for (int page = 0; page < 6; page++) {
+		stage_lacks(&s, "~");
+		stage_key(&s, KEYS_PAGE_DOWN);
+	}
+	stage_type(&s, "G");
+	stage_shows(&s, "explanations: back");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +256,8 @@ int main(void)
 		cmocka_unit_test(test_the_last_line_says_what_enter_does),
 		cmocka_unit_test(test_a_list_cuts_no_number),
 		cmocka_unit_test(test_a_tiny_screen_says_how_to_leave),
+		cmocka_unit_test(test_help_is_whole),
+		cmocka_unit_test(test_a_changed_run_keeps_its_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ const struct key_binding key_table[] = {
 	{ 'm',            ACTION_MOUSE, 0, "m", "mouse on or off (Shift selects text while it is on)" },
 	{ CTRL('l'),      ACTION_REDRAW, 0, "Ctrl-l", "redraw the screen" },
 	{ KEY_ESCAPE,     ACTION_ESCAPE, 0, "Esc", "back: close help, a list or an explanation" },
-	{ 'q',            ACTION_QUIT, 0, "q", "quit (the workspace is kept); in help and explanations: back" },
+	{ 'q',            ACTION_QUIT, 0, "q", "quit (the workspace is kept); in help, lists and explanations: back" },
 };
 
 /* While text is typed; every other character is text. */

@@ -25,8 +25,8 @@ enum note {
 
 static const struct rule notes[NOTE_COUNT] = {
 	[NOTE_REQUEST] = { "S18", SEVERITY_WARNING,
-			   "one request of {0} tokens takes {1:bytes} of KV cache a "
-			   "GPU, and {2:bytes} are left for it",
+			   "one request of {0} tokens takes {1:bytes} of KV cache "
+			   "per GPU, and {2:bytes} are left for it",
 			   "engine/serve/memory.c" },
 	[NOTE_WEIGHTS] = { "S19", SEVERITY_WARNING,
 			   "weights, activations and framework take {0:bytes} of "
@@ -35,11 +35,11 @@ static const struct rule notes[NOTE_COUNT] = {
 	[NOTE_SHARE_SMALL] = { "S25", SEVERITY_WARNING,
 			       "memory share {0:percent} leaves no room for a KV cache "
 			       "of one request ({1:bytes}) beside the weights: "
-			       "{2:bytes} a GPU",
+			       "{2:bytes} per GPU",
 			       "engine/serve/memory.c" },
 	[NOTE_SHARE_LARGE] = { "S26", SEVERITY_WARNING,
 			       "memory share {0:percent} gives {1:bytes} "
-			       "a GPU to the KV cache, and {2:bytes} are "
+			       "per GPU to the KV cache, and {2:bytes} are "
 			       "left for it: the server can't start",
 			       "engine/serve/memory.c" },
 	[NOTE_TTFT] = { "S20", SEVERITY_WARNING,
@@ -48,10 +48,10 @@ static const struct rule notes[NOTE_COUNT] = {
 			"engine/serve/steady.c" },
 	[NOTE_TPOT] = { "S20", SEVERITY_WARNING,
 			"no batch keeps the goal TPOT {0:seconds}: a request alone "
-			"takes {1:seconds} a token",
+			"takes {1:seconds} per token",
 			"engine/serve/steady.c" },
 	[NOTE_RATE] = { "S21", SEVERITY_WARNING,
-			"{0:real} requests arrive a second, and a full cache serves "
+			"{0:real} requests arrive per second, and a full cache serves "
 			"{1:real}: the queue grows without end",
 			"Little's law; engine/serve/steady.c" },
 	[NOTE_WAITING] = { "S22", SEVERITY_WARNING,

@@ -51,7 +51,7 @@ const struct own_option challenge_options[] = {
 	  take_answer },
 	{ "script", NULL, "print the launch script that is to be repaired",
 	  take_script },
-	{ "format", "markdown|csv", "of rank: a table, or one line an answer",
+	{ "format", "markdown|csv", "rank: a table, or one line per answer",
 	  take_format },
 	EXPLORE_SCREEN_OPTIONS,
 	{ NULL, NULL, NULL, NULL },

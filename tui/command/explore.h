@@ -18,19 +18,19 @@ struct explore_asked {
 };
 
 /* How the screen looks: rows of the options of each command that shows the explorer. */
-#define EXPLORE_SCREEN_OPTIONS                                                         \
-	{ "colour", "auto|always|never", "auto, always or never",                      \
-	  explore_take_colour },                                                       \
-		{ "color", "auto|always|never", "the same", explore_take_colour },     \
-		{ "theme", "dark|light|plain", "of the background; plain: no colours", \
-		  explore_take_theme },                                                \
-		{ "plain", NULL,                                                       \
-		  "line by line, for screen readers and logs (TERM=dumb too)",         \
-		  explore_take_plain },                                                \
-		{ "ascii", NULL, "only ASCII characters", explore_take_ascii },        \
-	{                                                                              \
-		"no-mouse", NULL, "leave the mouse to the terminal",                   \
-			explore_take_no_mouse                                          \
+#define EXPLORE_SCREEN_OPTIONS                                                     \
+	{ "colour", "auto|always|never", "auto, always or never",                  \
+	  explore_take_colour },                                                   \
+		{ "color", "auto|always|never", "the same", explore_take_colour }, \
+		{ "theme", "dark|light|plain",                                     \
+		  "terminal background; plain: no colours", explore_take_theme },  \
+		{ "plain", NULL,                                                   \
+		  "line by line, for screen readers and logs (TERM=dumb too)",     \
+		  explore_take_plain },                                            \
+		{ "ascii", NULL, "only ASCII characters", explore_take_ascii },    \
+	{                                                                          \
+		"no-mouse", NULL, "leave the mouse to the terminal",               \
+			explore_take_no_mouse                                      \
 	}
 
 /* Options of that name; the context begins with a struct explore_asked. */

@@ -74,8 +74,8 @@ static bool take_micro_batches(void *context, const char *value, struct error *e
 const struct own_option export_options[] = {
 	{ "baseline", "SCENARIO", "markdown: a plan's name or a file to compare with",
 	  take_baseline },
-	{ "stages", "N", "trace, chakra: the first N stages alone", take_stages },
-	{ "micro-batches", "N", "trace, chakra: the first N micro-batches alone",
+	{ "stages", "N", "trace, chakra: only the first N stages", take_stages },
+	{ "micro-batches", "N", "trace, chakra: only the first N micro-batches",
 	  take_micro_batches },
 	{ NULL, NULL, NULL, NULL },
 };

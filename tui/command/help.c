@@ -35,7 +35,7 @@ static void each_challenge(void (*each)(void *context, const char *word,
 	char names[CHALLENGE_MOST][MAX_NAME];
 	int count = challenge_names(names);
 
-	each(context, "list", "those that there are, with your best");
+	each(context, "list", "all challenges, with your best score");
 	each(context, "rank", "the leaderboard of a folder of answers");
 	for (int i = 0; i < count; i++)
 		each(context, names[i], "a challenge");
@@ -145,9 +145,9 @@ static void print_knobs(void)
 	print_option("dp", "N", "only checked: it follows from the other degrees");
 	print_option(
 		"set", "NAME=VALUE",
-		"a variable of the script that is read; 3=VALUE its third argument");
+		"sets a variable of the script that is read; 3=VALUE sets its third argument");
 	print_option("function", "NAME",
-		     "which of the configurations that a file of several has");
+		     "which configuration to take from a file that has several");
 	for (int i = 0; i < knob_count(); i++) {
 		if ((int)knob_table[i].group != group)
 			printf("\nThe knobs, %s:\n",

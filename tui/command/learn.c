@@ -36,7 +36,7 @@ static bool take_lesson(void *context, const char *text, struct error *error)
 }
 
 const struct own_option learn_options[] = {
-	{ "seed", "NAME", "the numbers of this name: others for every student",
+	{ "seed", "NAME", "a name that draws the numbers: each student gets others",
 	  take_seed },
 	EXPLORE_SCREEN_OPTIONS,
 	{ "session", "N", "keep this session below it", explore_take_session },

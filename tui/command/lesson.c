@@ -66,7 +66,7 @@ static bool take_csv(void *context, const char *value, struct error *error)
 
 const struct own_option lesson_options[] = {
 	{ "seeds", "FILE", "sheet: students' names, one per line", take_seeds },
-	{ "answers", NULL, "sheet: with what is right", take_answers },
+	{ "answers", NULL, "sheet: with the right answers", take_answers },
 	{ "format", "markdown|html", "sheet: markdown or html", take_format },
 	{ "lesson", "FILE", "grade: a lesson that is in no folder", take_lesson },
 	{ "csv", NULL, "grade: one row per student and step", take_csv },
@@ -171,7 +171,7 @@ static const struct {
 	int (*run)(const struct lesson_asked *asked);
 	const char *help;
 } verbs[] = {
-	{ "check", 1, check, "whether lessons hold over 100 seeds" },
+	{ "check", 1, check, "check that lessons hold over 100 seeds" },
 	{ "sheet", 1, lesson_sheet,
 	  "hand-outs of one, each student with other numbers" },
 	{ "grade", 1, lesson_grade, "points of a folder with a NAME.yaml per student" },

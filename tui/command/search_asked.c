@@ -134,29 +134,31 @@ const struct own_option search_options[] = {
 	{ "reserve", "SHARE", "share of the memory to leave free (0.05)",
 	  take_reserve },
 	{ "ask", "gpus|mbs|seq|model",
-	  "gpus, mbs, seq or model: the smallest cluster, the largest micro-batch, "
-	  "sequence, model of this shape",
+	  "the smallest cluster (gpus), the largest micro-batch (mbs), the longest "
+	  "sequence (seq) or the largest model of this shape (model) that fits",
 	  take_ask },
-	{ "pareto", "memory|gpus",
-	  "memory, gpus or (inference) users: what no plan beats in throughput and that",
+	{ "pareto", "memory|gpus|users",
+	  "plans that no other beats in both throughput and memory, GPUs or, of "
+	  "servers, speed for each user",
 	  take_front },
 	{ "robust", NULL,
-	  "the order of the best ten on network, GEMMs or memory 10 % worse",
+	  "rank the ten best plans again with the network, matrix products (GEMMs) or "
+	  "memory 10 % worse",
 	  take_robust },
-	{ "why", NULL, "the changes of the scenario's own plan that gain most",
-	  take_why },
-	{ "exhaustive", NULL, "estimate everything; must find the same",
+	{ "why", NULL, "which changes to the scenario's own plan gain most", take_why },
+	{ "exhaustive", NULL, "estimate every plan; this finds the same best plan",
 	  take_exhaustive },
 	{ "trust", "measured|published|open",
-	  "no plan that is less known: measured on this stack, in a published plan "
-	  "(default), or any (open)",
+	  "how well known a plan has to be: measured on this stack, used in a "
+	  "published plan (default), or any (open)",
 	  take_trust },
 	{ "research", NULL,
-	  "propose what nobody ran on this stack, and what it lacks, too",
+	  "also propose what nobody ran on this stack, and what the stack lacks",
 	  take_research },
 	{ "certificate", "FILE", "write the proof to FILE, for shardscope verify",
 	  take_certificate },
-	{ "threads", "N", "at most so many (all processors)", take_threads },
+	{ "threads", "N", "how many threads at most (default: all processors)",
+	  take_threads },
 	{ "json", NULL, "one JSON object", take_json },
 	{ NULL, NULL, NULL, NULL },
 };

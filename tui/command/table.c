@@ -60,7 +60,7 @@ const struct command command_table[] = {
 	  { OPERAND_SCENARIO, OPERAND_SCENARIO } },
 	{ "verify",
 	  "FILE",
-	  "Whether the proof that search --certificate FILE wrote is one: every plan of "
+	  "Check the proof that search --certificate FILE wrote: every plan of "
 	  "the space in one box, and every box closed by a rule, bytes or seconds that "
 	  "come out the same; exit status 1 if it is none.",
 	  command_verify,
@@ -111,15 +111,15 @@ const struct command command_table[] = {
 	  { OPERAND_EXPORT, OPERAND_SCENARIO } },
 	{ "validate",
 	  "[FILE.yaml ...] [--json] [--left-out FILE]",
-	  "Predicted against measured runs; without a file those of tests/validation.",
+	  "Compare predictions with measured runs; without a file, those of tests/validation.",
 	  command_validate,
 	  validate_options,
 	  false,
 	  { OPERAND_FILE, OPERAND_FILE } },
 	{ "calibrate",
 	  "[SCENARIO] --measured-step SECONDS | --mllog FILE",
-	  "Scale a cluster's kernels, links and hosts by measured steps, each call by one "
-	  "more; kept in the user's folder.",
+	  "Scale a cluster's kernels, links and hosts to measured steps; each call adds one "
+	  "step. Kept in the user's folder.",
 	  command_calibrate,
 	  calibrate_options,
 	  true,

@@ -250,7 +250,7 @@ static void print_tables(const struct run_set *set, const struct run_scores *sco
 
 const struct own_option validate_options[] = {
 	{ "json", NULL, "one JSON object", NULL },
-	{ "left-out", "FILE", "errors of sources left out of the fit, to stand beside",
+	{ "left-out", "FILE", "also show the errors of sources left out of the fit",
 	  NULL },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -55,9 +55,9 @@ void help_draw(const struct explorer *explorer, struct canvas *canvas, struct re
 		if (!key->help)
 			continue;
 		canvas_text(canvas, rect.x + 1, y, 14, ROLE_KEY, key->name);
-		canvas_text(canvas, rect.x + 16, y, rect.width - 16, ROLE_DEFAULT,
-			    key->help);
-		y++;
+		y += widget_prose(canvas,
+				  (struct rect){ rect.x + 16, y, rect.width - 16, 8 },
+				  0, ROLE_DEFAULT, key->help);
 	}
 	end_text(explorer, canvas, VIEW_HELP, y - top);
 }
