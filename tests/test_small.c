@@ -239,7 +239,7 @@ static void test_help_is_whole(void **state)
 		stage_key(&s, KEYS_PAGE_DOWN);
 	}
 	stage_type(&s, "G");
-	stage_shows(&s, "explanations: back");
+	stage_shows(&s, "help, lists and explanations:");
 	stage_close(&s);
 }
 

@@ -571,6 +571,22 @@ static void test_plot_has_axes_and_connected_lines(void **state)
 	canvas_free(&c);
 }
 
+/* A low plot of a short range has a number at its axis all the same. */
+static void test_a_low_plot_has_a_tick(void **state)
+{
+	static const struct axis y = { 980, 1050, false, FORM_COUNT, "tok/s" };
+	struct canvas c = board(40, 6, GLYPHS_ASCII, false);
+	struct plot plot;
+	char *text;
+
+	(void)state;
+	assert_true(plot_begin(&plot, &c, (struct rect){ 0, 0, 40, 6 }, x_axis, y));
+	text = canvas_to_text(&c);
+	assert_non_null(strstr(text, "1000+"));
+	free(text);
+	canvas_free(&c);
+}
+
 static void test_plot_falls_back_to_ascii(void **state)
 {
 	struct canvas c = board(30, 9, GLYPHS_ASCII, false);
@@ -636,6 +652,7 @@ int main(void)
 		cmocka_unit_test(test_strip_keeps_the_present_value_visible),
 		cmocka_unit_test(test_ticks_are_round),
 		cmocka_unit_test(test_plot_has_axes_and_connected_lines),
+		cmocka_unit_test(test_a_low_plot_has_a_tick),
 		cmocka_unit_test(test_plot_falls_back_to_ascii),
 		cmocka_unit_test(test_plot_stays_inside_at_every_size),
 		cmocka_unit_test(test_widgets_stay_inside_at_every_size),

@@ -150,7 +150,7 @@ static void state_text(const struct explorer *explorer, const struct timeline *t
 				timeline_number(t, chosen_item(explorer, t)),
 				t->item_count);
 	if (explorer->playing)
-		used += snprintf(out + used, size - (size_t)used, "%d per second, ",
+		used += snprintf(out + used, size - (size_t)used, "%d/s, ",
 				 play_speed(explorer));
 	if (zoom > 0)
 		used += snprintf(out + used, size - (size_t)used, "zoom x%d, ",

@@ -66,9 +66,11 @@ int axis_ticks(const struct axis *axis, int most, double *tick)
 
 static int y_ticks(const struct plot *plot, double *tick)
 {
-	int most = plot->area.height / 2;
+	int most = plot->area.height / 2, count;
 
-	return axis_ticks(&plot->y, most < TICKS_MAX ? most : TICKS_MAX, tick);
+	count = axis_ticks(&plot->y, most < TICKS_MAX ? most : TICKS_MAX, tick);
+	/* one tick may miss a short range: two never do */
+	return count > 0 || most < 1 ? count : axis_ticks(&plot->y, 2, tick);
 }
 
 static int label_width(const struct axis *axis, const double *tick, int count)
