@@ -14,7 +14,8 @@ static void add_times(cJSON *object, const char *key, const struct queue_times *
 	cJSON_AddNumberToObject(o, "p99_seconds", times->p99);
 }
 
-static void add_log(cJSON *object, const struct request_log *log)
+static void add_log(cJSON *object, const struct scenario *s,
+		    const struct request_log *log)
 {
 	cJSON *o;
 
@@ -29,6 +30,8 @@ static void add_log(cJSON *object, const struct request_log *log)
 	cJSON_AddNumberToObject(o, "output_mean", log->output);
 	cJSON_AddNumberToObject(o, "longest_tokens", (double)log->longest);
 	cJSON_AddNumberToObject(o, "longest_line", (double)log->longest_line);
+	cJSON_AddNumberToObject(o, "beyond_positions",
+				requests_beyond(log, s->model.max_positions));
 	cJSON_AddNumberToObject(o, "prefix_share", log->cached);
 }
 
@@ -53,7 +56,7 @@ void report_simulation(cJSON *root, const struct scenario *scenario,
 {
 	cJSON *o = cJSON_AddObjectToObject(root, "simulation");
 
-	add_log(o, log);
+	add_log(o, scenario, log);
 	cJSON_AddNumberToObject(o, "requests", r->requests);
 	cJSON_AddNumberToObject(o, "seed", (double)seed);
 	cJSON_AddNumberToObject(o, "seconds", r->seconds);

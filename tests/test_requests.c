@@ -87,6 +87,29 @@ static void plain_tables(void **state)
 	requests_free(&log);
 }
 
+/* Within quotes a separator is none, and a quote is written twice. */
+static void cells_in_quotes(void **state)
+{
+	struct request_log log;
+
+	(void)state;
+	reads("\"arrival\", \"text\" ,prompt,\"output\"\n"
+	      "0,\"hello, \"\"world\"\", you\",\" 100 \",10\n"
+	      "1 , \"\" ,\"7\" , 1\n",
+	      &log);
+	assert_int_equal(log.count, 2);
+	is(&log, 0, 0, 100, 10, 0);
+	is(&log, 1, 1, 7, 1, 0);
+	assert_int_equal(requests_beyond(&log, 0), 0);
+	assert_int_equal(requests_beyond(&log, 7), 2);
+	assert_int_equal(requests_beyond(&log, 109), 1);
+	assert_int_equal(requests_beyond(&log, 110), 0);
+	requests_free(&log);
+	reads("arrival\tprompt\toutput\n0\t\"3\"\t4\n", &log);
+	is(&log, 0, 0, 3, 4, 0);
+	requests_free(&log);
+}
+
 /* Azure/AzurePublicDataset, 2023 and 2024. */
 static void dates(void **state)
 {
@@ -157,6 +180,8 @@ static void what_is_refused_is_named(void **state)
 		{ "prompt,output\n", "no request" },
 		{ "prompt,output\n1,2\n3\n", ":3: 1 columns; the first line has 2" },
 		{ "prompt,output\n1,x\n", ":2: column 2 is 'x'" },
+		{ "prompt,output\n\"1,000\",2\n", ":2: column 1 is '1,000'" },
+		{ "prompt,output\n\"1,2\n", ":2: column 1 is '1,2'" },
 		{ "prompt,output\n1.5,1\n", ":2: the prompt is 1.5" },
 		{ "prompt,output\n-1,1\n", ":2: the prompt is -1" },
 		{ "prompt,output\n1,1e300\n", ":2: the output is 1e+300" },
@@ -339,6 +364,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_tables),
+		cmocka_unit_test(cells_in_quotes),
 		cmocka_unit_test(dates),
 		cmocka_unit_test(failures_are_left_out),
 		cmocka_unit_test(prefixes_are_counted),

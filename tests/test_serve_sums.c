@@ -2,9 +2,11 @@
  * of traffic and their sums, parts of a pass, rates, money, utilisation and ranges, of
  * servers at random, each number worked out again from the others. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "engine/machine/cluster.h"
 #include "engine/serve/serve.h"
+#include "engine/serve/serve_parts.h"
 #include "presets/accuracy_file.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
@@ -327,9 +329,26 @@ static void ranges_lie_around_their_means(void **state)
 		    accuracy_shipped()->serving[0].unfitted);
 }
 
+/* What is told in three digits is written in three: 0.173, not 0.17300000000000001. */
+static void rounded_is_short(void **state)
+{
+	(void)state;
+	for (int i = 100; i < 1000; i++)
+		for (int e = -6; e <= 6; e++) {
+			double exact, power = pow(10, abs(e));
+
+			exact = e < 0 ? i / power : i * power;
+			assert_true(serve_rounded(exact, false) == exact);
+			assert_true(serve_rounded(exact, true) == exact);
+			assert_true(serve_rounded(exact * 1.0001, false) == exact);
+			assert_true(serve_rounded(exact * 0.9999, true) == exact);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rounded_is_short),
 		cmocka_unit_test(rows_are_of_something_and_add_up),
 		cmocka_unit_test(a_pass_is_bound_by_its_largest_part),
 		cmocka_unit_test(fillings_add_up_to_a_pass),

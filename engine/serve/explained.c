@@ -94,12 +94,15 @@ static void mend(struct finding *f, const char *knob, double value)
 	f->nearest_count = 1;
 }
 
-/* Three digits, down for what may be at most and up for what must be at least. */
-static double rounded(double value, bool up)
+/* Three digits, down for what may be at most and up for what must be at least. Of
+ * powers of ten those below one are not exact, their inverses are. */
+double serve_rounded(double value, bool up)
 {
-	double unit = pow(10, floor(log10(value)) - 2);
+	double exponent = floor(log10(value)) - 2, power = pow(10, fabs(exponent));
+	double units = exponent < 0 ? value * power : value / power;
 
-	return (up ? ceil(value / unit - 1e-9) : floor(value / unit + 1e-9)) * unit;
+	units = up ? ceil(units - 1e-9) : floor(units + 1e-9);
+	return exponent < 0 ? units / power : units * power;
 }
 
 static bool fits(const struct scenario *s)
@@ -223,10 +226,10 @@ static void explain_goals(const struct serving_run *run, const struct scenario *
 	tpot = one.tpot_seconds;
 	if (plan->goal_ttft_seconds > 0 && ttft > plan->goal_ttft_seconds)
 		mend(tell(out, NOTE_TTFT, plan->goal_ttft_seconds, ttft, 0),
-		     "goal_ttft", rounded(ttft * 1e3, true));
+		     "goal_ttft", serve_rounded(ttft * 1e3, true));
 	if (plan->goal_tpot_seconds > 0 && tpot > plan->goal_tpot_seconds)
 		mend(tell(out, NOTE_TPOT, plan->goal_tpot_seconds, tpot, 0),
-		     "goal_tpot", rounded(tpot * 1e3, true));
+		     "goal_tpot", serve_rounded(tpot * 1e3, true));
 }
 
 /* Goals that fewer requests would keep. */
@@ -244,7 +247,8 @@ static void explain_missed(const struct scenario *s, const struct serving_estima
 	f->value[3] = v->goodput_concurrency;
 	if (s->plan.serving.request_rate > 0)
 		mend(f, "request_rate",
-		     rounded(v->goodput / (double)s->plan.serving.output_len, false));
+		     serve_rounded(v->goodput / (double)s->plan.serving.output_len,
+				   false));
 	else
 		mend(f, "concurrency", floor(v->goodput_concurrency));
 }
@@ -268,7 +272,7 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 	if (plan->request_rate > 0 && !isfinite(v->ttft_seconds)) {
 		full = run_full_rate(run);
 		mend(tell(out, NOTE_RATE, plan->request_rate, full, 0), "request_rate",
-		     rounded(full, false));
+		     serve_rounded(full, false));
 	} else if (plan->request_rate <= 0 && v->waiting >= 1) {
 		mend(tell(out, NOTE_WAITING, (double)plan->concurrency,
 			  floor(v->concurrency), v->waiting),

@@ -206,6 +206,9 @@ double run_reloaded_bytes(const struct serving_run *run);
 
 /* --- problems that only an estimate knows (explained.c) --- */
 
+/* To three digits. */
+double serve_rounded(double value, bool up);
+
 /* Why no request fits, and why some wait, or keep no goal. */
 void serve_explain_room(const struct serving_run *run, const struct scenario *scenario,
 			struct findings *out);

@@ -325,14 +325,6 @@ void serve_tail_goodput(const struct scenario *s, double least,
 	out->goodput_concurrency = most;
 }
 
-/* To three digits, downwards: no faster than it is. */
-static double rounded(double rate)
-{
-	double unit = pow(10, floor(log10(rate)) - 2);
-
-	return floor(rate / unit) * unit;
-}
-
 bool serve_switch_loop(struct scenario *s, const struct serving_estimate *e)
 {
 	struct serving_plan *v = &s->plan.serving;
@@ -347,6 +339,7 @@ bool serve_switch_loop(struct scenario *s, const struct serving_estimate *e)
 	}
 	if (!(e->requests_per_second > 0))
 		return false;
-	v->request_rate = rounded(e->requests_per_second);
+	/* downwards: no faster than it is */
+	v->request_rate = serve_rounded(e->requests_per_second, false);
 	return true;
 }

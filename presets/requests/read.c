@@ -159,24 +159,46 @@ static void empty_row(struct row *row)
 /* Around a cell. */
 static bool is_blank(char c)
 {
-	return c == ' ' || c == '\t' || c == '"';
+	return c == ' ' || c == '\t';
+}
+
+/* Cuts a cell in quotes off, within which a separator is none and a quote is written
+ * twice (RFC 4180, section 2); returns what is behind it. */
+static char *end_quoted(char *cell)
+{
+	char *to = cell, *from = cell;
+
+	for (; *from != '\0' && (*from != '"' || from[1] == '"'); from++) {
+		from += *from == '"';
+		*to++ = *from;
+	}
+	from += *from == '"';
+	*to = '\0';
+	return from;
 }
 
 /* Cuts the next cell off, without quotes and blanks around it; NULL behind the last. */
 static char *next_cell(char **rest, char separator)
 {
 	char *cell = *rest, *end;
+	bool quoted;
 
 	if (!cell)
 		return NULL;
-	end = strchr(cell, separator);
-	*rest = end ? end + 1 : NULL;
-	end = end ? end : cell + strlen(cell);
-	while (cell < end && is_blank(*cell))
+	while (is_blank(*cell) && *cell != separator)
 		cell++;
+	quoted = *cell == '"';
+	cell += quoted;
+	end = quoted ? end_quoted(cell) : cell;
+	end += strcspn(end, (char[]){ separator, '\0' });
+	*rest = *end ? end + 1 : NULL;
+	if (!quoted)
+		*end = '\0';
+	end = cell + strlen(cell);
 	while (end > cell && is_blank(end[-1]))
-		end--;
-	*end = '\0';
+		*--end = '\0';
+	while (is_blank(*cell))
+		cell++;
 	return cell;
 }
 
@@ -366,6 +388,17 @@ bool requests_read(struct request_log *log, const char *path, int most,
 	else
 		requests_free(log);
 	return good;
+}
+
+int requests_beyond(const struct request_log *log, int64_t tokens)
+{
+	int beyond = 0;
+
+	if (tokens <= 0 || log->longest <= tokens)
+		return 0;
+	for (int i = 0; i < log->count; i++)
+		beyond += (int64_t)log->item[i].prompt + log->item[i].output > tokens;
+	return beyond;
 }
 
 void requests_free(struct request_log *log)

@@ -24,6 +24,8 @@ struct request_log {
  * error filled, which names the line. */
 bool requests_read(struct request_log *log, const char *path, int most,
 		   struct error *error);
+/* Requests whose prompt and output together are longer; 0 = no limit. */
+int requests_beyond(const struct request_log *log, int64_t tokens);
 void requests_free(struct request_log *log);
 
 #endif

@@ -198,13 +198,19 @@ static void print_goals(const struct scenario *s, const struct queue_result *r)
 		print_number("within both goals", FORM_PERCENT, r->within_goals);
 }
 
-static void print_log(const struct request_log *log)
+static void print_log(const struct request_log *log, int64_t positions)
 {
+	int beyond = requests_beyond(log, positions);
+
 	if (log->left_out > 0)
 		printf("  left out: %d without prompt or output\n", log->left_out);
 	if (log->count > 0)
 		printf("  longest: %lld tokens, line %ld\n", (long long)log->longest,
 		       log->longest_line);
+	if (beyond > 0)
+		printf("  longer than the model's %lld positions: %d, which a server "
+		       "refuses and these figures serve\n",
+		       (long long)positions, beyond);
 }
 
 static void print_rest(const struct simulation_asked *asked, const struct scenario *s)
@@ -241,7 +247,7 @@ void simulation_print(const struct simulation_asked *asked, const struct scenari
 	form_text(FORM_SECONDS, r->seconds, span, sizeof span);
 	printf("\nsimulated: %d requests in %s, arrivals %s, seed %llu\n", r->requests,
 	       span, arrivals(asked, s), (unsigned long long)asked->seed);
-	print_log(&asked->log);
+	print_log(&asked->log, s->model.max_positions);
 	printf("  %-22s %10s %10s %10s %10s\n", "", "mean", "P50", "P90", "P99");
 	print_times("TTFT", &r->ttft);
 	print_times("TPOT", &r->tpot);
