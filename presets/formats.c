@@ -89,6 +89,7 @@ static const struct {
 	{ " tensor_model_parallel_size:", "megatron" },
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
+	{ "--model_recipe_name", "megatron" },
 	{ "from megatron.bridge", "megatron" },
 	{ "\ndef pretrain_recipe(", "megatron" },
 	{ "\ndef finetune_recipe(", "megatron" },
@@ -198,6 +199,41 @@ static const char *why_no_text(const char *text, size_t length)
 	return "empty; expected a scenario or another tool's file";
 }
 
+/* What a text is that is of no kind that is read, the surest words first; NULL: nobody
+ * can tell. */
+static const char *what_it_is(const char *text, bool markdown, bool script)
+{
+	static const struct {
+		const char *word, *what;
+	} uses[] = {
+		{ "verl.trainer",
+		  "reinforcement learning (verl), which is not modelled; "
+		  "pre-training, SFT and serving are" },
+		{ "main_dapo", "reinforcement learning (verl), which is not modelled; "
+			       "pre-training, SFT and serving are" },
+		{ "run_grpo",
+		  "reinforcement learning (NeMo RL), which is not modelled; "
+		  "pre-training, SFT and serving are" },
+		{ "openrlhf.", "reinforcement learning (OpenRLHF), which is not "
+			       "modelled; pre-training, SFT and serving are" },
+		{ "launcher_scripts/main.py",
+		  "a command of NeMo's launcher, whose settings stand in the file of "
+		  "its conf/ that training= or peft= names: give that file" },
+		{ "CONFIG_FILE=", "it starts a trainer with the file that CONFIG_FILE "
+				  "names: give that file" },
+	};
+
+	for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
+		if (strstr(text, uses[i].word))
+			return uses[i].what;
+	if (markdown)
+		return "no block of code in it starts training or a server of a kind "
+		       "that is read";
+	return script ? "a script, of whose commands none starts training or a server "
+			"of a kind that is read"
+		      : NULL;
+}
+
 static bool refuse_foreign(const char *file, const char *why, struct error *error)
 {
 	char kinds[240] = "";
@@ -256,7 +292,8 @@ static struct sniffed sniff(char *text, size_t length, bool markdown)
 {
 	const struct format *found = NULL;
 	const char *no_text = why_no_text(text + 1, length);
-	bool own = false, foreign;
+	bool own = false, foreign,
+	     script = length > 2 && memcmp(text + 1, "#!", 2) == 0;
 
 	text[0] = '\n';
 	text[length + 1] = '\0';
@@ -271,6 +308,8 @@ static struct sniffed sniff(char *text, size_t length, bool markdown)
 	/* a key of theirs is none of ours, whatever a note says */
 	found = text_is_scenario(text) && !own ? NULL : found;
 	foreign = !found && text_is_foreign(text);
+	if (foreign && !no_text)
+		no_text = what_it_is(text, markdown, script);
 	return (struct sniffed){ found,
 				 found && second_kind(text, "")
 					 ? second_kind(text, found->name)

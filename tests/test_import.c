@@ -632,7 +632,14 @@ static void test_foreign(void **state)
 	static const struct {
 		const char *text, *says;
 	} files[] = {
-		{ "#!/bin/sh\necho hello\nls -l\n", "nor of a kind that is known" },
+		{ "#!/bin/sh\necho hello\nls -l\n",
+		  "a script, of whose commands none" },
+		{ "python3 -m verl.trainer.main_ppo a.b=1\n",
+		  "reinforcement learning" },
+		{ "python3 /opt/launcher_scripts/main.py training=llama/llama3_405b \\\n"
+		  "stages=[training] \\\ntraining.model.global_batch_size=252\n",
+		  "NeMo's launcher" },
+		{ "#!/bin/bash\nCONFIG_FILE=${CONFIG_FILE:-a.toml}\n", "CONFIG_FILE" },
 		{ "apiVersion: v2\nname: chart\n", "import KIND FILE" },
 		{ "{\"a\": [1, 2]}\n", "nor of a kind that is known" },
 		/* keys of what lies inside are not the file's */

@@ -633,6 +633,11 @@ static void test_bridge_recipe(void **state)
 		  &s);
 	assert_string_equal(s.model.name, "llama3-70b");
 	expect(&s, "gpus", "64");
+	/* of these scripts the degrees hang on how many there are */
+	read_refused("megatron",
+		     "python setup_experiment.py --model_recipe_name llama3_70b "
+		     "--num_gpus $JOB_TOTAL_GPUS --gpus_per_node 8",
+		     "--num-gpus comes from $JOB_TOTAL_GPUS");
 }
 
 /* NeMo's overrides have the same form, with names of their own. */
@@ -702,6 +707,8 @@ static void shapes_of_forks(void **state)
 	assert_string_equal(s.model.approximate, "");
 	/* Megatron's own other gated one */
 	read_good("megatron", "pretrain_gpt.py --num-layers 2 --quick-geglu " FORK, &s);
+	assert_true(s.model.gated_mlp);
+	read_good("megatron", "pretrain_gpt.py --num-layers 2 --gelu-tanh " FORK, &s);
 	assert_true(s.model.gated_mlp);
 	/* a program of Mamba layers alone */
 	read_good("megatron", "pretrain_mamba.py --num-layers 6 " FORK, &s);

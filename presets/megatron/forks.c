@@ -67,6 +67,8 @@ static const struct renamed {
 	{ "qk-nope-head-dim", NULL, "qk-head-dim", NULL, NULL },
 	{ "geglu", NULL, "swiglu", NULL, NULL }, /* gated, too */
 	{ "quick-geglu", NULL, "swiglu", NULL, NULL },
+	/* Ascend/MindSpeed-LLM, core/transformer/mlp.py: gated_linear_unit = True */
+	{ "gelu-tanh", NULL, "swiglu", NULL, NULL },
 	/* THUDM/slime, scripts/models */
 	{ "use-gated-attention", NULL, "attention-output-gate", NULL, NULL },
 	{ "glu-activation", "geglu", "swiglu", "", NULL },

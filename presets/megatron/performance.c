@@ -8,6 +8,7 @@
 
 #include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"
+#include "presets/script/notes.h"
 
 /* --compute_dtype, which older ones parted into a width and --fp8_recipe. */
 static const struct {
@@ -97,6 +98,7 @@ static void drop_none(struct arguments *arguments)
 bool performance_add(struct arguments *arguments, struct error *error)
 {
 	const struct argument *recipe = arguments_find(arguments, "model-recipe-name");
+	const struct argument *gpus = arguments_find(arguments, "num-gpus");
 	const char *gpu = value_of(arguments, "gpu", NULL), *mixed;
 	int line;
 
@@ -104,6 +106,10 @@ bool performance_add(struct arguments *arguments, struct error *error)
 	if (!recipe)
 		return true;
 	line = recipe->line;
+	/* their degrees hang on it */
+	if (gpus && gpus->missing)
+		return script_missing(arguments, gpus->name, gpus->line, gpus->missing,
+				      error);
 	drop_none(arguments);
 	mixed = mixed_of(arguments);
 	if (!mixed)

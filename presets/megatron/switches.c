@@ -32,6 +32,7 @@ bool megatron_is_switch(const char *name)
 		"fp8-hybrid",
 		"fp8-param-gather",
 		"geglu",
+		"gelu-tanh",
 		"grad-reduce-in-bf16",
 		"group-query-attention",
 		"moe-pad-expert-input-to-capacity",
