@@ -99,6 +99,26 @@ static void test_what_moves_it(void **state)
 	assert_close(server_memory_share(&scenario), 0.9, 1e-12);
 }
 
+/* However short the part of a prompt, room is left as for 2,048 tokens of it. A card so
+ * small that a token more would show: of 3,750 MiB 512 + 3,072 + 2 for each of 8
+ * captured requests + 128 are left, so that 22 are taken, 5.87 thousandths. */
+static void test_the_least_part(void **state)
+{
+	(void)state;
+	make("dgx-h100", "sglang");
+	case_set(&scenario, "memory_share", "auto");
+	scenario.cluster.gpus = 1;
+	scenario.cluster.accelerator.memory_bytes = 3750 * 1048576.0;
+	scenario.cluster.accelerator.usable_bytes = 3750 * 1048576.0;
+	for (int tokens = 1; tokens <= 2048; tokens *= 2) {
+		scenario.plan.serving.max_batched_tokens = tokens;
+		assert_close(server_memory_share(&scenario), 0.006, 1e-12);
+	}
+	/* 1.5 MiB more to be left: 20.5 of 3,750 are 5.47 thousandths */
+	scenario.plan.serving.max_batched_tokens = 2049;
+	assert_close(server_memory_share(&scenario), 0.005, 1e-12);
+}
+
 /* Weights and cache together take the share of what libraries leave. */
 static void test_room(void **state)
 {
@@ -143,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_what_moves_it),
+		cmocka_unit_test(test_the_least_part),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_export),
 	};
