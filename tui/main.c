@@ -9,6 +9,7 @@
 #include "presets/share.h"
 #include "tui/command.h"
 #include "tui/environment.h"
+#include "tui/stack.h"
 
 static int print_usage(void)
 {
@@ -39,7 +40,7 @@ static const char *meant_command(const char *word)
 	return near;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct command *command;
 
@@ -65,4 +66,9 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	return command_explore(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	return stack_main(run, argc, argv);
 }

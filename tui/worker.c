@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tui/clock.h"
+#include "tui/stack.h"
 
 enum { MAX_THREADS = 32 };
 
@@ -153,8 +154,8 @@ static void split(struct worker *worker)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (int i = 1; i < worker->allowed; i++) {
 		worker->part[i] = (struct part){ .worker = worker, .done = true };
-		if (pthread_create(&worker->part[i].thread, NULL, thread_run,
-				   &worker->part[i]) != 0)
+		if (stack_thread(&worker->part[i].thread, thread_run,
+				 &worker->part[i]) != 0)
 			break;
 		worker->threads = i;
 	}
