@@ -26,7 +26,7 @@ static bool take_found(struct model *out, const struct import_name *named,
 	if (model_name_ranks(named->name, out))
 		import_note(report, IMPORT_APPROXIMATE, "model",
 			    "%.60s embeds or ranks: it generates nothing", named->name);
-	if (model_name_is_multimodal(named->name, found)) {
+	if (model_name_sees(named->name, found)) {
 		import_note(report, IMPORT_APPROXIMATE, "model",
 			    "what sees or hears of %.60s is left out", named->name);
 		model_name_text_part(named->name, out);

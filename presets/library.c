@@ -72,7 +72,7 @@ bool library_model(struct model *out, const char *name, struct error *error)
 		good = open_model(out, name, preset, error);
 	if (good && preset && model_name_is_alike(name, preset))
 		model_name_doubt(name, out);
-	if (good && preset && model_name_is_multimodal(name, preset))
+	if (good && preset && model_name_sees(name, preset))
 		model_name_text_part(name, out);
 	if (good && preset)
 		model_name_ranks(name, out);

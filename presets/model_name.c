@@ -353,7 +353,7 @@ void model_name_forget_reach(struct model *model)
 		model->max_positions = 0;
 }
 
-bool model_name_is_multimodal(const char *name, const struct preset *preset)
+static bool says_it_sees(const char *name, const struct preset *preset)
 {
 	static const char *const words[] = { "vl",    "omni",       "vision",  "vlm",
 					     "4.1v",  "4.5v",       "4.6v",    "5v",
@@ -369,6 +369,23 @@ bool model_name_is_multimodal(const char *name, const struct preset *preset)
 				return true;
 	}
 	return false;
+}
+
+/* What a shipped model says of where its shape is from. */
+static bool source_says(const struct preset *preset, const char *words)
+{
+	const char *line = preset->text ? strstr(preset->text, "\nsource:") : NULL;
+	const char *end = line ? strchr(line + 1, '\n') : NULL;
+
+	return end && memmem(line, (size_t)(end - line), words, strlen(words));
+}
+
+bool model_name_sees(const char *name, const struct preset *preset)
+{
+	/* an id of a hub is of the whole checkpoint, the library's own name of what its
+	 * source says */
+	return says_it_sees(name, preset) ||
+	       (strchr(name, '/') && source_says(preset, "text part"));
 }
 
 void model_name_text_part(const char *name, struct model *model)

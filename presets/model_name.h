@@ -30,7 +30,7 @@ void model_name_forget_reach(struct model *model);
 bool model_name_ranks(const char *name, struct model *model);
 /* Whether the name is of a model that sees or hears and the preset's is not, which is
  * then its text part, and that as such a text. */
-bool model_name_is_multimodal(const char *name, const struct preset *preset);
+bool model_name_sees(const char *name, const struct preset *preset);
 void model_name_text_part(const char *name, struct model *model);
 /* Whether the name is of a model that is known and whose shape is not: its config.json
  * stands behind a licence, or nothing of it was to be had. What is spelled like it is

@@ -154,6 +154,14 @@ static void unchecked_names_say_so(void **state)
 	assert_non_null(strstr(model.approximate, "the text part of"));
 	assert_true(library_model(&model, "mistralai/Pixtral-12B-2409", &error));
 	assert_non_null(strstr(model.approximate, "the text part of"));
+	assert_true(library_model(&model, "google/gemma-3-12b-it", &error));
+	assert_non_null(strstr(model.approximate, "the text part of"));
+	assert_true(library_model(&model, "Qwen/Qwen3.5-9B", &error));
+	assert_non_null(strstr(model.approximate, "the text part of"));
+	assert_true(library_model(&model, "google/gemma-3-1b-it", &error));
+	assert_string_equal(model.approximate, "");
+	assert_true(library_model(&model, "gemma3-12b", &error));
+	assert_string_equal(model.approximate, "");
 	assert_true(library_model(&model, "Qwen/Qwen3-Embedding-8B", &error));
 	assert_non_null(strstr(model.approximate, "it embeds or ranks"));
 	assert_true(library_model(&model, "qwen2.5-7b", &error));
