@@ -25,6 +25,7 @@ static const char *shown(const struct explorer *explorer)
 	return mode == MODE_INFERENCE ? "tpot_seconds" : "step_seconds";
 }
 
+/* What is meant is said once of terms that follow each other and mean the same. */
 static int draw_terms(struct canvas *canvas, struct rect rect,
 		      const struct explanation *x)
 {
@@ -47,7 +48,11 @@ static int draw_terms(struct canvas *canvas, struct rect rect,
 		used = widget_prose(canvas,
 				    (struct rect){ rect.x + indent, rect.y + y,
 						   rect.width - indent, rect.height },
-				    0, ROLE_LABEL, term->meaning);
+				    0, ROLE_LABEL,
+				    i > 0 && strcmp(term->meaning, term[-1].meaning) ==
+							    0
+					    ? ""
+					    : term->meaning);
 		y += used > 0 ? used : 1;
 	}
 	return y;
@@ -61,18 +66,47 @@ static int draw_section(struct canvas *canvas, struct rect rect, const char *tit
 	return 2 + widget_prose(canvas, rect, 0, role, text);
 }
 
+/* A long sum of terms that stand below is told by its ends: "stage_0 + \u2026 +
+ * stage_15". */
+static void fold_sum(const struct explanation *x, char *text, size_t size)
+{
+	enum { FEW = 3 };
+	char sum[FORMULA_MAX_TEXT] = "", rest[FORMULA_MAX_TEXT];
+	size_t used = 0, length = 0;
+	int count = 0;
+	char *at;
+
+	for (int i = 0; i < x->terms; i++) {
+		used += (size_t)snprintf(sum + used, sizeof sum - used, "%s%s",
+					 i > 0 ? " + " : "", x->term[i].symbol);
+		if (used >= sizeof sum || !strstr(text, sum))
+			break;
+		length = used;
+		count++;
+	}
+	if (count <= FEW)
+		return;
+	sum[length] = '\0';
+	at = strstr(text, sum);
+	snprintf(rest, sizeof rest, "%s", at + length);
+	snprintf(at, size - (size_t)(at - text), "%s + \u2026 + %s%s",
+		 x->term[0].symbol, x->term[count - 1].symbol, rest);
+}
+
 /* Of what is not computed why it has no formula, which is no value to be read. */
 static enum role say_formula(const struct explanation *x, char *out, size_t size)
 {
 	static const char none[] = "none: ";
 	bool has = strncmp(x->formula, none, strlen(none)) != 0;
 
-	if (has)
-		snprintf(out, size, "%.*s", FORMULA_MAX_TEXT, x->formula);
-	else
+	if (!has) {
 		snprintf(out, size, "no formula: %.*s", FORMULA_MAX_TEXT,
 			 x->formula + strlen(none));
-	return has ? ROLE_VALUE : ROLE_LABEL;
+		return ROLE_LABEL;
+	}
+	snprintf(out, size, "%.*s", FORMULA_MAX_TEXT, x->formula);
+	fold_sum(x, out, size);
+	return ROLE_VALUE;
 }
 
 /* Of a knob its word, not its place among the words. */
