@@ -70,7 +70,7 @@ static int draw_section(struct canvas *canvas, struct rect rect, const char *tit
  * stage_15". */
 static void fold_sum(const struct explanation *x, char *text, size_t size)
 {
-	enum { FEW = 3 };
+	enum { FEW = 3, SHORT = 40 };
 	char sum[FORMULA_MAX_TEXT] = "", rest[FORMULA_MAX_TEXT];
 	size_t used = 0, length = 0;
 	int count = 0;
@@ -84,7 +84,7 @@ static void fold_sum(const struct explanation *x, char *text, size_t size)
 		length = used;
 		count++;
 	}
-	if (count <= FEW)
+	if (count <= FEW || length < SHORT)
 		return;
 	sum[length] = '\0';
 	at = strstr(text, sum);
