@@ -224,7 +224,7 @@ static void test_no_range_is_cut(void **state)
 	(void)state;
 	stage_open(&s, "llama3.1-70b-4-h100-serve", 100, 40);
 	stage_shows(&s, "TPOT 88.8 ms");
-	stage_shows(&s, "2.08 to 3.91 s");
+	stage_shows(&s, "2.04 to 3.83 s");
 	stage_lacks(&s, "75.3 to");
 	stage_close(&s);
 	stage_open(&s, "llama3.1-70b-4-h100-serve", 120, 40);

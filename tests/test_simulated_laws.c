@@ -182,59 +182,6 @@ static void pipelines_are_the_same_in_both(void **state)
 	}
 }
 
-/* 32 users of a pipeline whose budget is an eighth of a prompt, and whose passes cost
- * the same with prompts and without: in the burst each waits for full passes, of which
- * none stands for one that he would have decoded in. */
-static void a_burst_waits_for_whole_passes(void **state)
-{
-	struct queue_result r;
-	struct error error;
-	struct scenario s;
-
-	(void)state;
-	if (!scenario_blank(&s, "granite-3.2-2b", "dgx-b300", "vllm", &error))
-		fail_msg("%s", error.text);
-	case_set(&s, "mode", "inference");
-	case_set(&s, "gpus", "32");
-	case_set(&s, "tp", "8");
-	case_set(&s, "pp", "2");
-	case_set(&s, "prompt", "4073");
-	case_set(&s, "output", "384");
-	case_set(&s, "concurrency", "64");
-	case_set(&s, "length_spread", "0.2");
-	s.plan.serving.max_batched_tokens = 512;
-	serve_estimate(&s, &now);
-	assert_true(now.feasible);
-	simulate(&s, 640, &r);
-	if (fabs(log(now.serving.ttft_seconds / r.ttft.mean)) > log(1.3))
-		fail_at(&s, "TTFT", now.serving.ttft_seconds, r.ttft.mean);
-}
-
-/* Two prompts of a part and two thirds in a pipeline of eight stages: the longer part
- * is the first, and looks back on nothing. */
-static void parts_go_their_own_ways(void **state)
-{
-	struct queue_result r;
-	struct error error;
-	struct scenario s;
-
-	(void)state;
-	if (!scenario_blank(&s, "aya-23-8b", "tpu-v4", "tensorrt-llm", &error))
-		fail_msg("%s", error.text);
-	case_set(&s, "mode", "inference");
-	case_set(&s, "gpus", "8");
-	case_set(&s, "tp", "1");
-	case_set(&s, "pp", "8");
-	case_set(&s, "prompt", "3467");
-	case_set(&s, "output", "140");
-	case_set(&s, "concurrency", "1");
-	s.plan.serving.max_batched_tokens = 2048;
-	serve_estimate(&s, &now);
-	assert_true(now.feasible);
-	simulate(&s, 10, &r);
-	assert_close(now.serving.ttft_seconds, r.ttft.mean, 5e-3);
-}
-
 /* Where all lengths are alike, requests go in step for ever: prompts that run first are
  * those of a whole wave, which decodes and ends as one; of prompts beside decoding
  * requests none ends before the one that began before it. Closed form and simulation
@@ -920,8 +867,6 @@ int main(void)
 		cmocka_unit_test(users_are_somewhere_and_tokens_take_a_pass),
 		cmocka_unit_test(parts_of_a_prompt_follow_each_other),
 		cmocka_unit_test(pipelines_are_the_same_in_both),
-		cmocka_unit_test(a_burst_waits_for_whole_passes),
-		cmocka_unit_test(parts_go_their_own_ways),
 		cmocka_unit_test(who_goes_in_step_is_the_same_in_both),
 		cmocka_unit_test(who_waits_for_a_prompt_does_not_decode),
 		cmocka_unit_test(none_gives_more_than_its_ceiling),

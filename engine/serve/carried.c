@@ -52,8 +52,7 @@ struct prompts carried(const struct work *w, const struct server *server, double
 	if (w->closed && !work_mixes(w))
 		least *= waves_together(w, server, c, step);
 	p.slots = steps * p.turns;
-	p.room = left_of_budget(w, server, c, n, &p);
-	p.packed = w->prompt / p.room;
+	p.packed = w->prompt / left_of_budget(w, server, c, n, &p);
 	p.each = passes_of_prompt(w, p.packed, n, p.slots);
 	p.tokens = fmin(w->prompt / p.each, fmax(least, tokens / p.slots));
 	p.passes = tokens / p.tokens;
@@ -61,15 +60,4 @@ struct prompts carried(const struct work *w, const struct server *server, double
 	p.rounds = work_mixes(w) ? fmax(steps, p.passes / p.turns)
 				 : steps + p.passes / p.turns;
 	return p;
-}
-
-double carried_in_burst(const struct work *w, const struct server *server, double c,
-			const struct prompts *p)
-{
-	double tokens = fmin(p->room, c * w->prompt);
-
-	if (!work_mixes(w))
-		return 0;
-	return w->prompt / tokens *
-	       work_pass(w, server, fmin(p->requests, c / 3), tokens).stage;
 }

@@ -12,7 +12,7 @@ enum { MAX_TIMED = 32 };
 struct timed_passes {
 	int count, next; /* next: the place that is taken when all are */
 	struct timed_pass {
-		double requests, tokens, copies, depth; /* what was asked */
+		double requests, tokens, copies; /* what was asked */
 		double seconds, stage_seconds, network_bytes;
 	} of[MAX_TIMED];
 };

@@ -170,7 +170,7 @@ static double most_behind(const struct work *w, const struct server *server, dou
 /* Who stands before a request that others follow in a closed loop, and who behind. What
  * delays nobody who decodes is time of those that wait. */
 static void others_of_loop(const struct work *w, const struct server *server, double n,
-			   double own, double beyond, double burst, struct point *out)
+			   double own, double beyond, struct point *out)
 {
 	double c = n + 1, cycle = own + n * (out->added_seconds + beyond);
 
@@ -181,10 +181,6 @@ static void others_of_loop(const struct work *w, const struct server *server, do
 	out->behind = n - out->ahead;
 	if (beyond > 0)
 		out->served_seconds += beyond * (n / out->ahead - 1);
-	if (burst > 0 && out->ahead > 0)
-		out->served_seconds +=
-			(burst - out->served_seconds) *
-			fmin(1, waves_of_burst(w, server, c) / out->ahead);
 }
 
 /* Of a prompt behind which others wait: they fill up its last pass, so that it takes
@@ -197,7 +193,7 @@ static double served_among_others(const struct work *w, const struct server *ser
 
 	if (!(p->each > p->packed))
 		return at->served_seconds;
-	full = work_pass(w, server, p->requests, p->room).stage;
+	full = work_pass(w, server, p->requests, w->prompt / p->packed).stage;
 	decode = work_pass(w, server, at->decoding, 0).stage;
 	return p->packed * fmax(0, full - riding * decode);
 }
@@ -219,7 +215,7 @@ static void continuous(const struct work *w, const struct server *server, double
 		       struct point *out)
 {
 	double steps = w->output / w->accepted, own, begin, runs, steady;
-	double n = others(w, c, out->requests), company = 1, beyond = 0, burst = 0;
+	double n = others(w, c, out->requests), company = 1, beyond = 0;
 	bool closed = w->closed;
 	struct prompts p;
 
@@ -230,7 +226,6 @@ static void continuous(const struct work *w, const struct server *server, double
 		if (closed && work_mixes(w) && p.passes > p.slots)
 			decoding(w, server, fmax(1, p.requests), out);
 		beyond = add_prompts(w, server, &p, n, out);
-		burst = carried_in_burst(w, server, c, &p);
 	}
 	steady = steps * out->step_seconds * (w->output - 1) / w->output;
 	/* Where others run, a request waits for the pass under way: half of one, or,
@@ -248,7 +243,7 @@ static void continuous(const struct work *w, const struct server *server, double
 		company = waves_company(w, server, c, carried_lanes(server, c), out);
 	out->company_seconds = beside_company(w, server, company);
 	if (closed)
-		others_of_loop(w, server, n, own, beyond, burst, out);
+		others_of_loop(w, server, n, own, beyond, out);
 	out->tpot_seconds = out->step_seconds / w->accepted +
 			    out->behind * out->added_seconds / fmax(1, w->output - 1);
 	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +

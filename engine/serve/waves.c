@@ -104,11 +104,6 @@ static double ahead_in_clump(const struct work *w, const struct server *server,
 	return others / k * (1 + fmax(0, others + with - 2) / 2);
 }
 
-double waves_of_burst(const struct work *w, const struct server *server, double c)
-{
-	return ahead_in_burst(w, server, c) / BURST_WAVES;
-}
-
 double waves_ahead(const struct work *w, const struct server *server, double c,
 		   const struct point *out, double cycle)
 {

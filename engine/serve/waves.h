@@ -17,8 +17,6 @@ double wave_window(const struct work *work, double served, double decoding, int 
  * between two of a user. */
 double waves_ahead(const struct work *work, const struct server *server, double c,
 		   const struct point *out, double cycle);
-/* Those of them, in the mean of all waves, that it meets in the burst. */
-double waves_of_burst(const struct work *work, const struct server *server, double c);
 /* Prompts in a pass over them where they run first, of c requests whose decode pass
  * takes `step` seconds. */
 double waves_together(const struct work *work, const struct server *server, double c,

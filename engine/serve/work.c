@@ -132,37 +132,25 @@ static void batch_at(const struct work *w, const struct server *server,
 	};
 }
 
-/* Tokens that those of a prompt attend over, mean. */
-static double mean_depth(const struct work *w)
-{
-	return w->cached + w->prompt / 2;
-}
-
-static void batch_of(const struct work *w, const struct server *server, double requests,
-		     double tokens, double depth, struct batch *b)
+void work_batch(const struct work *w, const struct server *server, double requests,
+		double tokens, struct batch *b)
 {
 	batch_at(w, server,
 		 &(struct queue_pass){ .requests = requests,
 				       .context = server_mean_context(w->s),
 				       .prompt_tokens = tokens,
-				       .prompt_context = depth },
+				       .prompt_context = w->cached + w->prompt / 2 },
 		 b);
 }
 
-void work_batch(const struct work *w, const struct server *server, double requests,
-		double tokens, struct batch *b)
-{
-	batch_of(w, server, requests, tokens, mean_depth(w), b);
-}
-
 static struct timed_pass *find_timed(struct timed_passes *timed, double requests,
-				     double tokens, double copies, double depth)
+				     double tokens, double copies)
 {
 	struct timed_pass *pass = timed->of;
 
 	for (int i = 0; i < timed->count; i++, pass++)
 		if (pass->requests == requests && pass->tokens == tokens &&
-		    pass->copies == copies && pass->depth == depth)
+		    pass->copies == copies)
 			return pass;
 	return NULL;
 }
@@ -176,35 +164,24 @@ static struct timed_pass *next_timed(struct timed_passes *timed)
 	return &timed->of[at];
 }
 
-static const struct timed_pass *timed_at(const struct work *w,
-					 const struct server *server, double requests,
-					 double tokens, double depth)
+const struct timed_pass *work_timed(const struct work *w, const struct server *server,
+				    double requests, double tokens)
 {
 	double copies = tokens > 0 ? w->copies : 0;
-	struct timed_pass *timed =
-		find_timed(server->timed, requests, tokens, copies, depth);
+	struct timed_pass *timed = find_timed(server->timed, requests, tokens, copies);
 	struct batch b;
 	struct pass pass;
 
 	if (timed)
 		return timed;
-	batch_of(w, server, requests, tokens, depth, &b);
+	work_batch(w, server, requests, tokens, &b);
 	serve_pass(&server->context, &b, false, &pass);
 	timed = next_timed(server->timed);
-	*timed = (struct timed_pass){ requests,
-				      tokens,
-				      copies,
-				      depth,
-				      pass.seconds,
-				      pass.stage_seconds,
-				      pass.network_bytes };
+	*timed = (struct timed_pass){
+		requests,          tokens, copies, pass.seconds, pass.stage_seconds,
+		pass.network_bytes
+	};
 	return timed;
-}
-
-const struct timed_pass *work_timed(const struct work *w, const struct server *server,
-				    double requests, double tokens)
-{
-	return timed_at(w, server, requests, tokens, mean_depth(w));
 }
 
 struct timing work_pass(const struct work *w, const struct server *server,
@@ -224,31 +201,6 @@ struct timing work_pass_at(const struct work *w, const struct server *server,
 	batch_at(w, server, at, &b);
 	serve_pass(&server->context, &b, false, &pass);
 	return (struct timing){ pass.seconds, pass.stage_seconds };
-}
-
-/* How long a pass over so many tokens of a prompt, behind `before` of them, is under
- * way in all stages of a pipeline but the slowest. */
-static double way_of(const struct work *w, const struct server *server, double tokens,
-		     double before)
-{
-	double depth = w->cached + before + tokens / 2;
-	const struct timed_pass *t = timed_at(w, server, 0, tokens, depth);
-
-	return t->seconds - t->stage_seconds;
-}
-
-/* Parts of a prompt follow each other, none overtakes another, and each stage takes as
- * long for one as the others do: what all take in one stage, and the longest way of any
- * (proportionate flow shops: Pinedo, "Scheduling", section 6.1). Of full ones that is
- * the last, which looks back on most, or, where the host is slower, the first. */
-static double longest_way(const struct work *w, const struct server *server,
-			  double whole, double rest)
-{
-	double budget = server->budget_tokens, way = way_of(w, server, budget, 0);
-
-	if (whole > 1)
-		way = fmax(way, way_of(w, server, budget, (whole - 1) * budget));
-	return rest > 0 ? fmax(way, way_of(w, server, rest, whole * budget)) : way;
 }
 
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
@@ -271,8 +223,6 @@ struct timing work_prompts(const struct work *w, const struct server *server,
 		all.stage += one.stage;
 		all.pass += whole > 0 ? one.stage : one.pass;
 	}
-	if (whole > 0 && together <= 1 && server->context.shape.pp > 1)
-		all.pass = all.stage + longest_way(w, server, whole, rest);
 	/* received by a process of its own: no stage waits for that */
 	all.pass += w->s->stack.serving.prompt_seconds;
 	return all;

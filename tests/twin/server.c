@@ -73,8 +73,8 @@ static void open_loop(const struct serving_run *run, struct loop *l)
 
 /* A pass over one micro-batch of so many requests, and so many tokens of prompts, in
  * `copies` of the attention (0: in all). */
-static struct span pass_at(const struct loop *l, const struct server *server,
-			   double requests, double tokens, double copies, double depth)
+static struct span pass_over(const struct loop *l, const struct server *server,
+			     double requests, double tokens, double copies)
 {
 	const struct serving_plan *v = &l->s->plan.serving;
 	double stages = server->context.shape.pp;
@@ -88,7 +88,7 @@ static struct span pass_at(const struct loop *l, const struct server *server,
 		b.tokens_each += (double)v->draft_tokens;
 	b.context = (double)(2 * v->prompt_len + v->output_len) / 2;
 	b.captured = true;
-	b.prompt_context = depth;
+	b.prompt_context = l->cached + l->prompt / 2;
 	if (tokens > 0) {
 		b.captured = false;
 		b.copies = copies;
@@ -97,28 +97,6 @@ static struct span pass_at(const struct loop *l, const struct server *server,
 	}
 	serve_pass(&server->context, &b, false, &pass);
 	return (struct span){ pass.seconds, pass.stage_seconds };
-}
-
-static struct span pass_over(const struct loop *l, const struct server *server,
-			     double requests, double tokens, double copies)
-{
-	return pass_at(l, server, requests, tokens, copies, l->cached + l->prompt / 2);
-}
-
-/* Of the parts of one prompt in a pipeline the one that is the longest in the stages
- * behind the first. */
-static double slowest_part(const struct loop *l, double copies)
-{
-	double budget = l->prompts->budget_tokens, slowest = 0;
-
-	for (double at = 0; l->prompt - at > 1e-9 * budget; at += budget) {
-		double tokens = fmin(budget, l->prompt - at);
-		struct span part = pass_at(l, l->prompts, 0, tokens, copies,
-					   l->cached + at + 0.5 * tokens);
-
-		slowest = fmax(slowest, part.whole - part.stage);
-	}
-	return slowest;
 }
 
 /* Prompts in passes, one after the other, each of which enters as the one before has
@@ -136,8 +114,6 @@ static struct span run_prompts_of(const struct loop *l, double together, double 
 		all.stage += one.stage;
 		left -= budget;
 	}
-	if (together <= 1 && l->prompt >= budget && l->prompts->context.shape.pp > 1)
-		all.whole = all.stage + slowest_part(l, copies);
 	all.whole += l->s->stack.serving.prompt_seconds;
 	return all;
 }
@@ -421,11 +397,11 @@ static void decode(const struct loop *l, double requests, struct point *p)
  * passes with prompts than those of a request in a closed loop, so that it has one in
  * each, and those that are over pass while it waits. */
 static double others_prompts(const struct loop *l, double c, double met,
-			     struct point *p, double *burst)
+			     struct point *p)
 {
 	struct span with, without;
 	struct riding r;
-	double beside = 0, over = 0, full;
+	double beside = 0, over = 0;
 
 	ride(l, c, met, p->step_seconds, &r);
 	if (r.mixes && l->closed && r.passes > r.slots)
@@ -435,11 +411,6 @@ static double others_prompts(const struct loop *l, double c, double met,
 			 : r.passes < 1              ? fmin(c, c * r.slots)
 						     : fmin(c, c * r.slots / r.passes);
 	with = pass_over(l, l->decode, beside, r.each, 0);
-	/* in the burst passes are full, and who waits decodes in none */
-	full = fmin(r.room, c * l->prompt);
-	if (r.mixes)
-		*burst = pass_over(l, l->decode, fmin(beside, c / 3), full, 0).stage *
-			 l->prompt / full;
 	without = pass_over(l, l->decode, p->decoding, 0, 0);
 	if (r.mixes && l->closed && r.passes > r.slots)
 		over = (r.passes - r.slots) * without.stage / met;
@@ -672,11 +643,10 @@ static void meet_arrivals(const struct loop *l, double c, struct arrival *a,
 }
 
 /* c requests follow each other. */
-static void meet_loop(const struct loop *l, double c, double own, const double extra[2],
+static void meet_loop(const struct loop *l, double c, double own, double over,
 		      struct point *p)
 {
-	double together = fmax(1, l->decode->budget_tokens / l->prompt);
-	double others = c - 1, over = extra[0], early;
+	double others = c - 1;
 
 	p->ahead = fmin(others, bunching(l) * others * p->served_seconds / own);
 	if (others * (p->added_seconds + over) > 0)
@@ -687,25 +657,18 @@ static void meet_loop(const struct loop *l, double c, double own, const double e
 	/* what delays nobody behind is waited for before */
 	if (over > 0)
 		p->served_seconds = p->served_seconds - over + others * over / p->ahead;
-	/* one wave of ten is a burst, in which half of the others are before */
-	early = ((c - 1) / 2 + (fmin(c, together) - 1) / 2) / 10;
-	early = fmin(early, p->ahead);
-	if (extra[1] > 0 && p->ahead > 0)
-		p->served_seconds =
-			(early * extra[1] + (p->ahead - early) * p->served_seconds) /
-			p->ahead;
 }
 
 static void continuous(const struct loop *l, double all, double c, struct point *p)
 {
 	double steps = l->output / l->gain, stages = l->decode->context.shape.pp;
 	double turns = c < stages ? c : stages, next, met = c - 1, running = c - 1;
-	double decoding, extra[2] = { 0, 0 };
+	double decoding, over = 0;
 
 	if (!l->closed)
 		met = p->requests;
 	if (met > 0)
-		extra[0] = others_prompts(l, c, met, p, &extra[1]);
+		over = others_prompts(l, c, met, p);
 	decoding = (l->output - 1) * p->step_seconds / l->gain;
 	if (!l->closed)
 		running = met * decoding / (p->prefill_seconds + decoding);
@@ -716,7 +679,7 @@ static void continuous(const struct loop *l, double all, double c, struct point 
 	if (l->closed)
 		p->company_seconds = with_company(l, c, p);
 	if (l->closed)
-		meet_loop(l, c, p->prefill_seconds + p->begin_seconds + decoding, extra,
+		meet_loop(l, c, p->prefill_seconds + p->begin_seconds + decoding, over,
 			  p);
 	else
 		meet_arrivals(l, c,
