@@ -72,7 +72,7 @@ static void test_less_known_plans_are_told(void **state)
 
 	(void)state;
 	form_text(FORM_SECONDS, seconds, step, sizeof step);
-	snprintf(text, sizeof text, "(open) takes %s a step, ", step);
+	snprintf(text, sizeof text, "(open) takes %s per step, ", step);
 	says("search deepseek-v3-2048-h800", 0, told);
 	says("search deepseek-v3-2048-h800", 0, text);
 	for (int i = 0; i < 2; i++) {

@@ -339,7 +339,8 @@ bool serve_switch_loop(struct scenario *s, const struct serving_estimate *e)
 	}
 	if (!(e->requests_per_second > 0))
 		return false;
-	/* downwards: no faster than it is */
-	v->request_rate = serve_rounded(e->requests_per_second, false);
+	/* downwards: no faster than it is, not even by what rounding lets pass */
+	v->request_rate = fmin(e->requests_per_second,
+			       serve_rounded(e->requests_per_second, false));
 	return true;
 }
