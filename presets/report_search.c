@@ -36,7 +36,7 @@ static void add_trust(cJSON *object, const struct scenario *s)
 	cJSON *list;
 
 	if (trust_of(s, &doubts) == TRUST_MEASURED)
-		trust_apart_text(s, &doubts, text, sizeof text);
+		trust_apart_text(&doubts, text, sizeof text);
 	else
 		trust_text(s, &doubts, text, sizeof text);
 	cJSON_AddStringToObject(object, "trust", trust_word(doubts.level));

@@ -331,8 +331,7 @@ size_t trust_text(const struct scenario *s, const struct doubts *doubts, char *o
 	return text.used;
 }
 
-size_t trust_apart_text(const struct scenario *s, const struct doubts *doubts,
-			char *out, size_t size)
+size_t trust_apart_text(const struct doubts *doubts, char *out, size_t size)
 {
 	struct text text = { out, size, 0 };
 	bool first = true;
@@ -340,9 +339,7 @@ size_t trust_apart_text(const struct scenario *s, const struct doubts *doubts,
 	out[0] = '\0';
 	if (doubts->apart == 0)
 		return 0;
-	add(&text, "no measured run of ");
-	add(&text, s->stack.name);
-	add(&text, " had all of it at once: the nearest lacks ");
+	add(&text, "no measured run had all of it, the nearest lacks ");
 	for (int i = 0; i < TRUST_FEATURES; i++) {
 		if ((doubts->apart >> i & 1) == 0)
 			continue;

@@ -94,9 +94,8 @@ bool trust_suffices(const struct scenario *scenario, int asked);
  * nothing lowers it. */
 size_t trust_text(const struct scenario *scenario, const struct doubts *doubts,
 		  char *out, size_t size);
-/* "no measured run of megatron-core had all of it at once: the nearest lacks ep, fp8";
- * empty where one had, or where something was in none at all. */
-size_t trust_apart_text(const struct scenario *scenario, const struct doubts *doubts,
-			char *out, size_t size);
+/* "no measured run had all of it, the nearest lacks ep, fp8"; empty where one had, or
+ * where something was in none at all. */
+size_t trust_apart_text(const struct doubts *doubts, char *out, size_t size);
 
 #endif

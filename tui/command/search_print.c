@@ -170,7 +170,7 @@ static void print_doubts(const struct planner_problem *problem,
 	if (trust_of(&s, &doubts) != TRUST_MEASURED) {
 		trust_text(&s, &doubts, text, sizeof text);
 		printf("the first is %s: %s\n", trust_word(doubts.level), text);
-	} else if (trust_apart_text(&s, &doubts, text, sizeof text) > 0) {
+	} else if (trust_apart_text(&doubts, text, sizeof text) > 0) {
 		printf("the first is measured in parts: %s\n", text);
 	}
 }

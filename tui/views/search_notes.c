@@ -289,7 +289,7 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 		trust_text(&s, &doubts, text, sizeof text);
 		x += canvas_format(canvas, x, y, width, ROLE_WARNING,
 				   "%s: ", trust_word(doubts.level));
-	} else if (trust_apart_text(&s, &doubts, text, sizeof text) > 0) {
+	} else if (trust_apart_text(&doubts, text, sizeof text) > 0) {
 		x += canvas_text(canvas, x, y, width, ROLE_VALUE, "in parts: ");
 	} else {
 		canvas_format(canvas, x, y, width, ROLE_LABEL,
