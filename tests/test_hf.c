@@ -550,6 +550,12 @@ static void test_doubts(void **state)
 		  "AltUp" },
 		{ "{\"model_type\": \"deepseek_v32\", \"index_topk\": 64," SMALL "}",
 		  "without the sizes of its indexer" },
+		{ "{\"model_type\": \"ernie4_5_moe\", \"moe_num_experts\": 4,"
+		  "\"moe_k\": 2, \"intermediate_size\": 128," SMALL "}",
+		  "the width of experts is not stated" },
+		{ "{\"model_type\": \"mixtral\", \"num_local_experts\": 8, \"intermediate_size\": 128," SMALL
+		  "}",
+		  "how many experts see a token is not stated" },
 	};
 	static const char *const plain[] = {
 		"{\"model_type\": \"llama\", \"own_expert_count\": 0," SMALL "}",
@@ -632,7 +638,8 @@ static void test_shared_picks(void **state)
 	struct model model;
 
 	(void)state;
-	read_good("{\"model_type\": \"glm_moe_dsa\", \"kv_lora_rank\": 64,"
+	read_good("{\"model_type\": \"glm_moe_dsa\", \"n_routed_experts\": 0,"
+		  "\"kv_lora_rank\": 64,"
 		  "\"q_lora_rank\": 96, \"qk_nope_head_dim\": 32,"
 		  "\"qk_rope_head_dim\": 16, \"v_head_dim\": 32,"
 		  "\"index_n_heads\": 4, \"index_head_dim\": 128,"
@@ -756,9 +763,11 @@ static void test_refusals(void **state)
 		{ "{\"model_type\": \"rwkv5\", \"hidden_size\": 64}", "RWKV" },
 		{ "{\"model_type\": \"bamba\", \"mamba_d_state\": 16," SMALL "}",
 		  "nothing says which is which" },
-		{ "{\"model_type\": \"granitemoehybrid\", \"mamba_d_state\": 16," SMALL
-		  "}",
+		{ "{\"model_type\": \"granitemoehybrid\", \"mamba_d_state\": 16,"
+		  "\"num_local_experts\": 0," SMALL "}",
 		  "nothing says which is which" },
+		{ "{\"model_type\": \"glm4_moe\"," SMALL "}",
+		  "no num_experts of this glm4_moe" },
 	};
 	static struct import_report report;
 	struct model model;

@@ -250,7 +250,8 @@ static void test_patterns(void **state)
 	assert_int_equal(kind_of(&model, 1)->attention.window, 512);
 	assert_string_equal(model.approximate, "");
 	assert_true(read_text("{\"model_type\": \"afmoe\", " COMMON
-			      ", \"global_attn_every_n_layers\": 4}",
+			      ", \"num_experts\": 0,"
+			      "\"global_attn_every_n_layers\": 4}",
 			      &model, &error));
 	assert_int_equal(kind_of(&model, 2)->attention.window, 512);
 	assert_int_equal(kind_of(&model, 3)->attention.window, 0);

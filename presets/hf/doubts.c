@@ -37,8 +37,8 @@ static bool says_so(const struct node *node)
 		 strcmp(node->text, "null") != 0));
 }
 
-static void approximate(struct hf_reader *r, struct model *model, const char *key,
-			const char *why)
+void hf_approximate(struct hf_reader *r, struct model *model, const char *key,
+		    const char *why)
 {
 	size_t used = strlen(model->approximate);
 
@@ -69,7 +69,7 @@ static void note_layer_types(struct hf_reader *r, struct model *model)
 			if (node->kind == NODE_SCALAR && !(taps && i == 0) &&
 			    strcmp(node->text, unlike[i].type) == 0 &&
 			    !strstr(model->approximate, unlike[i].why))
-				approximate(r, model, list->key, unlike[i].why);
+				hf_approximate(r, model, list->key, unlike[i].why);
 }
 
 /* Whether a key that nothing has read says of what a layer is made. Zero, false and an
@@ -108,7 +108,7 @@ static void note_structure(struct hf_reader *r, struct model *model)
 						 "%s%.40s",
 						 used ? ", " : "not read: ", node->key);
 	if (used > 0)
-		approximate(r, model, "structure", why);
+		hf_approximate(r, model, "structure", why);
 }
 
 /* It is the checkpoint's, which training does not start from in these bytes. */
@@ -142,7 +142,7 @@ static void note_quantisation(struct hf_reader *r, const struct node *root,
 			import_note(r->report, IMPORT_TAKEN, "quantization_config",
 				    "%s weights of the checkpoint", precision);
 			if (why[0] != '\0')
-				approximate(r, model, "quantization_config", why);
+				hf_approximate(r, model, "quantization_config", why);
 			return;
 		}
 	import_note(r->report, IMPORT_NOT_MODELLED, "quantization_config",
@@ -165,7 +165,7 @@ static void note_other_parts(struct hf_reader *r, const struct node *root,
 				(node->kind == NODE_MAP ||
 				 (strstr(node->key, "tower") && says_so(node))));
 	if (more)
-		approximate(r, model, "vision_config", "the text part alone");
+		hf_approximate(r, model, "vision_config", "the text part alone");
 }
 
 /* What stands before the first layer and behind the last, where it is no table of as
@@ -180,40 +180,45 @@ static void note_ends(struct hf_reader *r, const struct node *root, struct model
 	int64_t width = hf_count(r, "word_embed_proj_dim embedding_size", 0);
 
 	if (width > 0 && width < model->hidden)
-		approximate(r, model, "embedding_size",
-			    "embeddings narrower than the layers are counted as wide");
+		hf_approximate(
+			r, model, "embedding_size",
+			"embeddings narrower than the layers are counted as wide");
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		if (name && name->kind == NODE_SCALAR &&
 		    strstr(name->text, others[i]) && !model->tied_embeddings)
-			approximate(r, model, "architectures",
-				    "another head than a language model's, counted as "
-				    "its vocabulary");
+			hf_approximate(
+				r, model, "architectures",
+				"another head than a language model's, counted as "
+				"its vocabulary");
 }
 
 void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		    const char *model_type, struct model *model)
 {
 	if (!r->family)
-		approximate(r, model, "model_type",
-			    "a family not in the table: read like Llama");
+		hf_approximate(r, model, "model_type",
+			       "a family not in the table: read like Llama");
 	for (size_t i = 0; i < sizeof approximations / sizeof approximations[0]; i++)
 		if (says_so(hf_get(r, approximations[i].key)))
-			approximate(r, model, approximations[i].key,
-				    approximations[i].why);
+			hf_approximate(r, model, approximations[i].key,
+				       approximations[i].why);
 	if (r->family && (r->family->traits & FAMILY_ENCODER))
-		approximate(r, model, "model_type",
-			    "an encoder: its attention looks both ways, and is counted "
-			    "as causal");
+		hf_approximate(
+			r, model, "model_type",
+			"an encoder: its attention looks both ways, and is counted "
+			"as causal");
 	if (hf_has(r, "index_topk") && !hf_has(r, "index_n_heads"))
-		approximate(r, model, "index_topk",
-			    "sparse attention without the sizes of its indexer: full "
-			    "attention counted");
+		hf_approximate(
+			r, model, "index_topk",
+			"sparse attention without the sizes of its indexer: full "
+			"attention counted");
 	note_layer_types(r, model);
 	note_quantisation(r, root, model);
 	note_other_parts(r, root, model_type, model);
 	note_ends(r, root, model);
 	if (node_get(root, "thinker_config"))
-		approximate(r, model, "talker_config", "the thinker's text part alone");
+		hf_approximate(r, model, "talker_config",
+			       "the thinker's text part alone");
 	note_structure(r, model);
 }
 

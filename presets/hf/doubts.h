@@ -8,6 +8,9 @@
 
 /* False, with the reason, for kinds of networks that nothing here is like. */
 bool hf_can_read(struct hf_reader *reader, const char *model_type);
+/* Costs are approximate by this key: in the report and in model->approximate, once. */
+void hf_approximate(struct hf_reader *reader, struct model *model, const char *key,
+		    const char *why);
 /* Once the shapes are read: why costs are approximate, in the report and in
  * model->approximate. root is the whole file. */
 void hf_note_doubts(struct hf_reader *reader, const struct node *root,

@@ -7,6 +7,7 @@
 
 #include "presets/hf/blocks.h"
 #include "presets/hf/doubts.h"
+#include "presets/hf/experts.h"
 #include "presets/hf/layers.h"
 #include "presets/hf/quantisation.h"
 #include "presets/hf/reader.h"
@@ -33,11 +34,6 @@ static const struct node *text_part(const struct node *root)
 			return node;
 	}
 	return root;
-}
-
-static unsigned traits(const struct hf_reader *r)
-{
-	return r->family ? r->family->traits : 0;
 }
 
 /* Multimodal files leave out what their text class assumes anyhow; of a text model's
@@ -84,7 +80,7 @@ static void read_outline(struct hf_reader *r, const struct node *root,
 {
 	const struct node *tied = node_get(root, "tie_word_embeddings");
 	struct family_usual usual = usual_of(r, root);
-	unsigned t = traits(r);
+	unsigned t = hf_traits(r);
 
 	model->hidden = hf_need_or(r, "hidden_size n_embd n_embed d_model dim emb_dim",
 				   usual.hidden);
@@ -148,7 +144,7 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 {
 	struct attention *a = &base->attention;
 	struct family_usual usual = usual_of(r, root);
-	unsigned t = traits(r);
+	unsigned t = hf_traits(r);
 	bool multi_query = hf_bool(r, "multi_query", (t & FAMILY_MULTI_QUERY) != 0);
 	bool stated = hf_has(
 		r, "num_attention_heads n_head n_heads num_heads attention_heads");
@@ -194,77 +190,6 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 		read_compressed(r, a);
 	if (hf_has(r, "mamba_d_ssm"))
 		base->beside = MIXER_MAMBA2;
-}
-
-static void read_shared_expert(struct hf_reader *r, struct moe *moe)
-{
-	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
-
-	moe->shared_experts = hf_count(r,
-				       "n_shared_experts num_shared_experts "
-				       "moe_num_shared_experts num_shared_expert",
-				       llama4);
-	moe->shared_ffn = hf_count(r,
-				   "shared_expert_intermediate_size share_expert_dim "
-				   "moe_shared_expert_intermediate_size "
-				   "shared_intermediate_size",
-				   moe->shared_experts * moe->expert_ffn);
-	if (moe->shared_ffn > 0 && moe->shared_experts == 0)
-		moe->shared_experts = 1;
-	moe->shared_gate = moe->shared_ffn > 0 && (traits(r) & FAMILY_SHARED_GATE);
-}
-
-static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
-{
-	struct moe *moe = &model->moe;
-	int64_t zero;
-	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
-
-	moe->experts = hf_count(
-		r,
-		"num_experts num_local_experts n_routed_experts "
-		"num_routed_experts moe_num_experts ffn_config.moe_num_experts",
-		0);
-	if (moe->experts == 0)
-		return;
-	/* Doge: the sizes of experts stand in files of dense models, too */
-	if (!hf_bool(r, "is_moe", true)) {
-		moe->experts = 0;
-		return;
-	}
-	moe->experts_per_token = hf_count(r,
-					  "num_experts_per_tok num_experts_per_token "
-					  "experts_per_token moe_k moe_top_k "
-					  "top_k_experts moe_topk ffn_config.moe_top_k",
-					  1);
-	moe->expert_ffn = hf_count(r,
-				   "moe_intermediate_size expert_intermediate_size "
-				   "expert_ffn_hidden_size expert_hidden_dim",
-				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
-	if (moe->expert_ffn == 0)
-		moe->expert_ffn = ffn;
-	/* LongCat: so many more that pass a token on, of which the router picks too */
-	zero = hf_count(r, "zero_expert_num", 0);
-	if (zero > 0 && moe->experts > 0)
-		moe->experts_per_token = (2 * moe->experts_per_token * moe->experts +
-					  moe->experts + zero) /
-					 (2 * (moe->experts + zero));
-	moe->expert_latent =
-		hf_count(r, "moe_latent_size routed_expert_hidden_size", 0);
-	moe->expert_bias = (traits(r) & FAMILY_EXPERT_BIAS) != 0;
-	moe->router_bias = moe->expert_bias;
-	moe->activation_limit = hf_number(r, "swiglu_limit", moe->expert_bias ? 7 : 0);
-	moe->group_limit = hf_count(r, "topk_group", 0);
-	moe->groups = hf_count(r, "n_group", 0);
-	if (moe->groups <= 1)
-		moe->group_limit = moe->groups = 0;
-	read_shared_expert(r, moe);
-	if (hf_bool(r, "enable_moe_block", false)) {
-		/* Gemma 4: the dense MLP runs beside the experts, as a shared one does
-		 */
-		moe->shared_experts = 1;
-		moe->shared_ffn = ffn;
-	}
 }
 
 /* All heads have keys; blocks are MiniMax's own, or those of Ling's kernel. */
@@ -421,7 +346,7 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	layers = layers > 0 ? hf_count(r, hf_layer_keys(r), layers)
 			    : hf_need_or(r, hf_layer_keys(r), usual.layers);
 	ffn = hf_count(r, "intermediate_size_mlp dense_intermediate_size", 0);
-	read_moe(
+	hf_read_experts(
 		r, model,
 		hf_count(r,
 			 "intermediate_size n_inner ffn_dim ffn_config.ffn_hidden_size",
@@ -438,7 +363,7 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	if (hf_has(r, "block_auto_adjust_ff_dim"))
 		ffn = adjusted(r, ffn);
 	/* Qwen 1 counts gate and up together (modeling_qwen.py, QWenMLP) */
-	base.ffn = traits(r) & FAMILY_HALF_FFN ? ffn / 2 : ffn;
+	base.ffn = hf_traits(r) & FAMILY_HALF_FFN ? ffn / 2 : ffn;
 	model->mtp_layers = read_mtp(r);
 	model->input_width = hf_count(r, "hidden_size_per_layer_input", 0);
 	if (model->input_width > 0)

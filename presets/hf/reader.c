@@ -283,6 +283,11 @@ const struct family *hf_family(const struct hf_reader *reader, const char *model
 	return family_find(model_type);
 }
 
+unsigned hf_traits(const struct hf_reader *reader)
+{
+	return reader->family ? reader->family->traits : 0;
+}
+
 bool hf_is_mamba(const struct hf_reader *reader)
 {
 	const char *type = reader->family ? reader->family->model_type : "";

@@ -47,6 +47,8 @@ bool hf_list_holds(const struct node *list, int64_t value);
 bool hf_is_left(const struct hf_reader *reader, const struct node *node);
 /* The family of that model_type, or of the class that had the name before. */
 const struct family *hf_family(const struct hf_reader *reader, const char *model_type);
+/* What the family's class assumes, as bits (family.h); of none 0. */
+unsigned hf_traits(const struct hf_reader *reader);
 /* A family of state-space layers alone. */
 bool hf_is_mamba(const struct hf_reader *reader);
 /* Note every key of the config that nothing has looked at. */
