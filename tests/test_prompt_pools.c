@@ -96,6 +96,47 @@ static void nobody_waits_for_room_that_is_free(void **state)
 	assert_true(full > 50);
 }
 
+static double decoding(const struct serving_run *run, double running)
+{
+	struct point p;
+
+	run_at(run, running, &p);
+	return p.decoding * server_copies(&run->decode);
+}
+
+/* Who is in flight is the most of those who ask with whom no more decode than there is
+ * room for: also where a billion ask, and of each request all but a token are written
+ * where its prompt runs. */
+static void in_flight_are_the_most_that_fit(void **state)
+{
+	static const int outputs[] = { 2, 3, 5, 17, 100, 3000 };
+	static struct serving_run run;
+	struct scenario s;
+	int beyond = 0;
+
+	(void)state;
+	for (int i = 0; i < 6 * 3; i++) {
+		begin(&s, pools, POOLS);
+		case_set(&s, "gpus", "40");
+		case_set(&s, "prefill_gpus", i % 3 ? "16" : "8");
+		case_set(&s, "max_requests", i % 3 == 1 ? "200" : "2");
+		s.plan.serving.output_len = outputs[i / 3];
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		for (double asked = 0.5 * run.room; asked < 1e9; asked *= 3) {
+			double found = run_in_flight(&run, &s, asked);
+
+			assert_true(found <= asked && found >= fmin(asked, run.room));
+			assert_true(decoding(&run, found) <= run.room * (1 + 2e-3));
+			if (found < asked)
+				assert_true(decoding(&run, fmin(asked, found * 1.003)) >
+					    run.room * (1 - 2e-3));
+			beyond += found > run.room * 1.1;
+		}
+	}
+	assert_true(beyond > 50);
+}
+
 /* With room for all, nobody is elsewhere. */
 static void room_for_all_leaves_nobody_elsewhere(void **state)
 {
@@ -273,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_decodes_is_full_while_others_wait),
 		cmocka_unit_test(nobody_waits_for_room_that_is_free),
+		cmocka_unit_test(in_flight_are_the_most_that_fit),
 		cmocka_unit_test(room_for_all_leaves_nobody_elsewhere),
 		cmocka_unit_test(the_simulation_waits_as_long),
 		cmocka_unit_test(each_copy_more_adds_as_much),

@@ -359,13 +359,15 @@ static double decoding(const struct serving_run *run, double running, struct poi
 /* Prompts in a pool of their own take no room where others decode: as many more are in
  * flight as fill that while theirs run (Little's law). From the room upwards, as
  * waiting for prompts grows with them, while what is found decodes within the room;
- * where that leads beyond it, between what does and what does not. */
+ * where that leads beyond it, between what does and what does not; and by doubling
+ * where it hardly leads on, as nearly all wait for their prompts. */
 double run_in_flight(const struct serving_run *run, const struct scenario *s,
 		     double asked)
 {
 	double found = run->room, beyond = asked, next;
 	double more = fmax(0, (double)s->plan.serving.output_len - 1);
 	double room = run->room * (1 + 1e-3); /* as exactly as points are found */
+	double copies = server_copies(&run->decode);
 	struct point p;
 
 	if (!run->apart || asked <= run->room || !isfinite(asked))
@@ -373,10 +375,13 @@ double run_in_flight(const struct serving_run *run, const struct scenario *s,
 	if (decoding(run, asked, &p) <= room)
 		return asked;
 	run_at(run, found, &p);
-	for (int i = 0; i < 16 && beyond - found > 1e-3 * found; i++) {
+	for (int i = 0; i < 48 && beyond - found > 1e-3 * found; i++) {
 		next = run->room * (1 + p.ttft_seconds / (more * p.tpot_seconds));
-		if (next > found && next - found < 1e-3 * found)
-			break;
+		if (next > found && next - found < 1e-3 * found) {
+			if (p.decoding * copies >= run->room * (1 - 1e-3))
+				break;
+			next = 2 * found;
+		}
 		if (!(next > found && next < beyond))
 			next = (found + beyond) / 2;
 		if (decoding(run, next, &p) <= room)
