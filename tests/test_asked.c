@@ -282,6 +282,70 @@ static double scan(const char *key, const double *value, int count, bool rising,
 	return 0;
 }
 
+/* An answer where all values on this side of one fit, and how often it was asked. */
+static int ask_until(int fits, const struct planner_result *some)
+{
+	static const struct planner_result none;
+	int questions = 0;
+
+	while (inverse_next(&inverse, &asked)) {
+		bool good = inverse.rising ? inverse.at >= inverse.count - fits
+					   : inverse.at < fits;
+
+		assert_true(inverse.at >= 0 && inverse.at < inverse.count);
+		assert_true(++questions <= inverse.count + 1);
+		inverse_take(&inverse, &asked, good ? some : &none);
+	}
+	return questions;
+}
+
+/* By halves: of n values no more than log2 n are asked, one more that is left over, and
+ * the answer's best plan. One after the other: each up to the answer, that twice. And
+ * the answer is the last that fits, wherever that stands. */
+static void test_how_often_is_asked(void **state)
+{
+	static const enum inverse_kind kinds[] = { INVERSE_SEQUENCE, INVERSE_MODEL,
+						   INVERSE_GPUS, INVERSE_MICRO_BATCH };
+	static struct planner_result some;
+
+	(void)state;
+	begin("llama3.2-1b", 8, 96);
+	solve(&problem, &some);
+	assert_true(some.found > 0);
+	for (int k = 0; k < 4; k++)
+		for (int count = 0; count < 12; count++)
+			for (int fits = 0; fits <= count; fits++) {
+				bool rising = k >= 2;
+				double wanted = 0;
+				int most, questions;
+
+				inverse_begin(&inverse, kinds[k], &problem, 0);
+				assert_int_equal(inverse.rising, rising);
+				assert_true(inverse.count > count);
+				/* of micro-batches those before the n-th are larger */
+				if (kinds[k] == INVERSE_MICRO_BATCH)
+					inverse_keep(&inverse, inverse.value[count],
+						     INFINITY);
+				else
+					inverse_keep(&inverse, 0, inverse.value[count]);
+				assert_int_equal(inverse.count, count);
+				if (fits > 0)
+					wanted = inverse.value[rising ? count - fits
+								      : fits - 1];
+				most = rising ? count - fits + 1
+					      : (int)floor(log2(count)) + 1;
+				questions = ask_until(fits, &some);
+				assert_int_equal(inverse.found, fits > 0);
+				if (fits > 0)
+					assert_true(inverse.answer == wanted);
+				if (rising)
+					assert_int_equal(questions,
+							 fits ? most + 1 : count);
+				else if (count > 0)
+					assert_true(questions <= most + (fits > 0));
+			}
+}
+
 static void check_inverse(const char *key, enum inverse_kind kind, const double *value,
 			  int count, double deadline)
 {
@@ -945,6 +1009,7 @@ int main(void)
 		cmocka_unit_test(test_what_an_inverse_tries),
 		cmocka_unit_test(test_the_least_machine_at_its_peak),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_how_often_is_asked),
 		cmocka_unit_test(test_the_smallest_and_the_largest),
 		cmocka_unit_test(test_packed_documents_need_fewer),
 		cmocka_unit_test(test_the_largest_model),
