@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "presets/finetune/command.h"
 #include "presets/finetune/finetune.h"
 #include "presets/finetune/recipe.h"
 
@@ -41,6 +42,7 @@ static const char *const others[] = {
 	"use_distributed_optimizer",
 	"global_batch_size",
 	"oft_block_size",
+	"command",
 	NULL,
 };
 
@@ -82,8 +84,9 @@ static bool check_task(const struct mapped *m)
 
 	if (key_of_trl(m))
 		return refuse(m, key_of_trl(m),
-			      "a key of TRL, whose files are not read; LLaMA-Factory's "
-			      "say stage, finetuning_type, template or cutoff_len");
+			      "a key of TRL, whose files import trainer reads; "
+			      "LLaMA-Factory's say stage, finetuning_type, template or "
+			      "cutoff_len");
 	if (pairs_find(m->pairs, "model_class") && !mapped_is(m, "model_class", "llm"))
 		return refuse(m, "model_class",
 			      "the loss of the next token (llm) is modelled");
@@ -125,7 +128,12 @@ static bool check_task(const struct mapped *m)
 static bool read_model(const struct mapped *m)
 {
 	const struct pair *name = mapped_find(m, "model_name_or_path");
+	const struct pair *config = pairs_find(m->pairs, "config");
 
+	if (!name && config && pairs_find(m->pairs, "command"))
+		return error_set(m->error, m->pairs->file, config->line,
+				 "its settings stand in %.80s: give that file",
+				 config->value);
 	return check_task(m) && mapped_model(m, name ? name->value : "", name);
 }
 
@@ -212,14 +220,29 @@ static bool read_rest(const struct mapped *m)
 	       read_whole_batch(m);
 }
 
+bool llama_factory_read_pairs(struct scenario *out, struct pairs *pairs,
+			      struct import_report *report, struct error *error)
+{
+	struct mapped_format format = { NULL,       rows,       others,
+					shape_keys, read_model, read_rest };
+
+	recipe_spell_optimizer(pairs, "optim", report);
+	format.stack = pairs_find(pairs, "tensor_model_parallel_size") ||
+				       pairs_find(pairs, "pipeline_model_parallel_size")
+			       ? "megatron-core"
+			       : recipe_stack(pairs);
+	return mapped_read(out, &format, pairs, report, error);
+}
+
 bool llama_factory_read(struct scenario *out, const char *file, const char *text,
 			size_t length, struct import_report *report,
 			struct error *error)
 {
-	struct mapped_format format = { NULL,       rows,       others,
-					shape_keys, read_model, read_rest };
 	struct pairs pairs;
 
+	/* a script with its command */
+	if (!command_is_yaml(text) && strstr(text, "llamafactory-cli"))
+		return trainer_read(out, file, text, length, report, error);
 	if (!pairs_from_yaml_repeats(&pairs, file, text, length, error))
 		return false;
 	if (second_form_looks_like(&pairs) &&
@@ -227,11 +250,5 @@ bool llama_factory_read(struct scenario *out, const char *file, const char *text
 		pairs_free(&pairs);
 		return false;
 	}
-	recipe_spell_optimizer(&pairs, "optim", report);
-	format.stack =
-		pairs_find(&pairs, "tensor_model_parallel_size") ||
-				pairs_find(&pairs, "pipeline_model_parallel_size")
-			? "megatron-core"
-			: recipe_stack(&pairs);
-	return mapped_read(out, &format, &pairs, report, error);
+	return llama_factory_read_pairs(out, &pairs, report, error);
 }

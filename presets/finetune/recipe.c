@@ -33,9 +33,7 @@ const char *recipe_stack(const struct pairs *pairs)
 	return "fsdp";
 }
 
-/* "ds_z3_offload_config.json", "deepspeed_configs/zero2.json": the digit behind the
- * word, -1 without one. */
-static int stage_of(const char *file)
+int recipe_stage_of(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	const char *const words[] = { "zero", "stage", "_z", "-z" };
@@ -66,14 +64,14 @@ static bool read_deepspeed(const struct mapped *m, bool *found)
 		return true;
 	if (stage)
 		return mapped_set(m, "zero", stage->value, stage);
-	if (stage_of(file->value) < 0)
+	if (recipe_stage_of(file->value) < 0)
 		return error_set(m->error, m->pairs->file, file->line,
 				 "deepspeed is '%.60s', which does not tell the ZeRO "
 				 "stage; write it out as deepspeed: "
 				 "{zero_optimization: {stage: N}}",
 				 file->value);
 	offload = strstr(file->value, "offload") && !strstr(file->value, "no_offload");
-	return mapped_set_count(m, "zero", stage_of(file->value), file) &&
+	return mapped_set_count(m, "zero", recipe_stage_of(file->value), file) &&
 	       mapped_set(m, "optimizer_offload", offload ? "1" : "0", file);
 }
 

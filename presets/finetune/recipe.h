@@ -22,6 +22,9 @@ bool second_form_spell(struct pairs *pairs, struct import_report *report,
 		       struct error *error);
 /* The stack by what shards: "deepspeed" with a DeepSpeed file, else "fsdp". */
 const char *recipe_stack(const struct pairs *pairs);
+/* "ds_z3_offload_config.json", "deepspeed_configs/zero2.json": the digit behind the
+ * word, -1 without one. */
+int recipe_stage_of(const char *file);
 /* The ZeRO stage and the offload that DeepSpeed's file or FSDP's keys mean. */
 bool recipe_sharding(const struct mapped *m);
 /* bf16, fp16 and fp8, of which `none` says what their absence means. */

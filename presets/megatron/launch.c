@@ -6,6 +6,7 @@
 #include "presets/megatron/forms.h"
 #include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"
+#include "presets/script/notes.h"
 
 /* The launch is the command with the most flags and overrides. */
 struct launch {
@@ -246,36 +247,6 @@ static bool note_swift(const struct launch *launch, const struct shell *shell)
 	return true;
 }
 
-/* "--hidden-size ${HIDDEN_SIZE}" somewhere in the script: the variable behind a flag,
- * which a text of many flags has lost; NULL where there is none. */
-static const char *find_variable(const struct shell *shell, const char *flag)
-{
-	size_t length = strlen(flag);
-
-	for (const char *at = shell->start; at + length + 4 < shell->stop; at++) {
-		const char *name = at + 2 + length;
-		size_t i = 0, used;
-
-		if (at[0] != '-' || at[1] != '-')
-			continue;
-		while (i < length &&
-		       (at[2 + i] == flag[i] || (at[2 + i] == '_' && flag[i] == '-')))
-			i++;
-		while (i == length && name < shell->stop && strchr(" ='\"", *name))
-			name++;
-		if (i < length || name + 1 >= shell->stop || *name != '$')
-			continue;
-		name += name[1] == '{' ? 2 : 1;
-		for (used = 0;
-		     name + used < shell->stop &&
-		     (isalnum((unsigned char)name[used]) || name[used] == '_');
-		     used++)
-			;
-		return used > 0 ? arguments_keep(shell->arguments, name, used) : NULL;
-	}
-	return NULL;
-}
-
 /* Set, but from what only running could tell. */
 static bool is_untold(const struct shell *shell, const char *name)
 {
@@ -291,7 +262,7 @@ static void note_missing(const struct shell *shell)
 
 		if (a->value[0] != '\0' || a->missing || megatron_is_switch(a->name))
 			continue;
-		a->missing = find_variable(shell, a->name);
+		a->missing = script_variable(shell, a->name);
 		if (a->missing && shell_is_array(shell, a->missing, strlen(a->missing)))
 			a->missing = NULL; /* of further flags, here of none */
 		a->untold = a->missing && is_untold(shell, a->missing);

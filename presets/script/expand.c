@@ -220,7 +220,7 @@ void shell_dollar(struct shell *shell, struct builder *b, struct command *comman
 	}
 	if (name < shell->stop && *name == '(' &&
 	    (shell_hear_document(shell, b) ||
-	     shell_hear_echo(shell, b, command, quoted)))
+	     shell_hear_echo(shell, b, command, quoted) || shell_hear_sum(shell, b)))
 		return;
 	if (name < shell->stop && *name == '(') {
 		const char *end = shell_closing(name + 1, shell->stop, '(', ')');

@@ -1,8 +1,9 @@
 /* heard.c - `IFS=, read -r TP PP <<< "4,2"`: words of a text into variables. What comes
  * from a file or a pipe is not known, and neither are the variables then, nor what
  * `printf -v NAME` makes. `NAME=$(cat <<END ...)` is the text that stands there, and
- * `$(echo $NAME | tr '\n' ' ')` its words. */
+ * `$(echo $NAME | tr '\n' ' ')` its words, `$(expr 16 / $N)` a number. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,42 @@ bool shell_hear_echo(struct shell *shell, struct builder *b, struct command *com
 		shell->line += *c == '\n';
 	if (!shell->full)
 		put_echo(shell, b, command, words, !filtered, quoted);
+	shell->at = close + 1;
+	free(words);
+	free(parted);
+	return true;
+}
+
+/* "$(expr 16 / $NPROC)": the sum, where its words tell. */
+bool shell_hear_sum(struct shell *shell, struct builder *b)
+{
+	const char *from = pass_blanks(shell->at + 1, shell->stop);
+	const char *close = shell_closing(shell->at + 1, shell->stop, '(', ')');
+	struct builder *words;
+	struct command *parted;
+	int64_t sum;
+	char text[24];
+
+	if (!close || close - from < 6 || memcmp(from, "expr ", 5) != 0 ||
+	    memchr(from, '|', (size_t)(close - from)) ||
+	    shell->depth == SHELL_MAX_DEPTH)
+		return false;
+	words = calloc(1, sizeof *words);
+	parted = calloc(1, sizeof *parted);
+	error_note_memory(!words || !parted);
+	shell->full = shell->full || !words || !parted;
+	shell->depth++;
+	if (!shell->full)
+		hear_words(shell, from + 5, close, words, parted);
+	shell->depth--;
+	if (!shell->full && !words->unknown && !words->missing &&
+	    shell_arithmetic(shell, words->text, words->length, &sum)) {
+		snprintf(text, sizeof text, "%lld", (long long)sum);
+		shell_put(shell, b, text, strlen(text));
+	} else {
+		b->started = b->unknown = true;
+		b->missing = words && !b->missing ? words->missing : b->missing;
+	}
 	shell->at = close + 1;
 	free(words);
 	free(parted);

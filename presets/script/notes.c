@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "presets/script/shell.h"
+
 void script_note(const struct arguments *arguments, struct import_report *report)
 {
 	if (arguments->usage)
@@ -61,4 +63,32 @@ bool script_untold(const struct arguments *arguments, const struct argument *arg
 			 "--%s comes from $%s, which a command sets that only running "
 			 "could tell; --set %s=VALUE gives it",
 			 argument->name, argument->missing, argument->missing);
+}
+
+const char *script_variable(const struct shell *shell, const char *flag)
+{
+	size_t length = strlen(flag);
+
+	for (const char *at = shell->start; at + length + 4 < shell->stop; at++) {
+		const char *name = at + 2 + length;
+		size_t i = 0, used;
+
+		if (at[0] != '-' || at[1] != '-')
+			continue;
+		while (i < length &&
+		       (at[2 + i] == flag[i] || (at[2 + i] == '_' && flag[i] == '-')))
+			i++;
+		while (i == length && name < shell->stop && strchr(" ='\"", *name))
+			name++;
+		if (i < length || name + 1 >= shell->stop || *name != '$')
+			continue;
+		name += name[1] == '{' ? 2 : 1;
+		for (used = 0;
+		     name + used < shell->stop &&
+		     (isalnum((unsigned char)name[used]) || name[used] == '_');
+		     used++)
+			;
+		return used > 0 ? arguments_keep(shell->arguments, name, used) : NULL;
+	}
+	return NULL;
 }

@@ -5,6 +5,8 @@
 #include "presets/import.h"
 #include "presets/script/arguments.h"
 
+struct shell;
+
 /* Arguments by the script's own comment, variables of the environment, loops of which
  * the first round is read, tests that only running could tell. */
 void script_note(const struct arguments *arguments, struct import_report *report);
@@ -15,5 +17,8 @@ bool script_missing(const struct arguments *arguments, const char *flag, int lin
 /* The same of one that a command sets, which is never run. */
 bool script_untold(const struct arguments *arguments, const struct argument *argument,
 		   struct error *error);
+/* "--hidden-size ${HIDDEN_SIZE}" somewhere in the script: the variable behind a flag,
+ * which a text of many flags has lost; NULL where there is none. */
+const char *script_variable(const struct shell *shell, const char *flag);
 
 #endif

@@ -93,6 +93,9 @@ bool shell_hear_document(struct shell *shell, struct builder *b);
 bool shell_hear_echo(struct shell *shell, struct builder *b, struct command *command,
 		     bool quoted);
 
+/* "$(expr A + B)", at the bracket: the number, as "$((A + B))" has it. */
+bool shell_hear_sum(struct shell *shell, struct builder *b);
+
 /* --- counted.c --- */
 /* "i = 0; i < N; i++" of a loop that is run: its numbers stand in the pool as the words
  * of others do. Where they can't be told, it is read once. */

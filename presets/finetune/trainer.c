@@ -1,0 +1,452 @@
+/* trainer.c - commands and files of transformers' Trainer; see finetune.h.
+ *
+ * Defaults: huggingface/transformers (training_args.py), huggingface/trl
+ * (trainer/base_config.py, sft_config.py, model_config.py), modelscope/ms-swift
+ * (swift/trainers/arguments.py, swift/arguments).
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/finetune/command.h"
+#include "presets/finetune/finetune.h"
+#include "presets/finetune/recipe.h"
+
+/* Whose defaults count. */
+enum habit { OF_TRAINER, OF_TRL, OF_SWIFT };
+
+static const struct mapping rows[] = {
+	{ "per_device_train_batch_size", "mbs", NULL, "8", false },
+	{ "optim", "optimizer", RECIPE_OPTIMIZERS, "adamw", true },
+	{ "sequence_parallel_size", "cp", NULL, "1", false },
+	{ "deepspeed_autotp_size", "tp", NULL, "1", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const struct mapping swift_rows[] = {
+	{ "per_device_train_batch_size", "mbs", NULL, "1", false },
+	{ "optim", "optimizer", RECIPE_OPTIMIZERS, "adamw", true },
+	{ "sequence_parallel_size", "cp", NULL, "1", false },
+	{ "deepspeed_autotp_size", "tp", NULL, "1", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const lengths[] = { "max_length",       "max_seq_length",
+				       "model_max_length", "block_size",
+				       "max_seq_len",      "max_len",
+				       "cutoff_len",       NULL };
+
+static const char *const ranks[] = { "lora_r", "lora_rank", "lora_dim", NULL };
+
+static const char *const others[] = { "command",
+				      "config_file",
+				      "accelerate_config",
+				      "num_processes",
+				      "num_machines",
+				      "nproc_per_node",
+				      "nnodes",
+				      "num_gpus",
+				      "num_nodes",
+				      "NPROC_PER_NODE",
+				      "NNODES",
+				      "gradient_accumulation_steps",
+				      "gradient_checkpointing",
+				      "bf16",
+				      "fp16",
+				      "torch_dtype",
+				      "dtype",
+				      "deepspeed",
+				      "zero_stage",
+				      "offload",
+				      "fsdp",
+				      "tuner_type",
+				      "train_type",
+				      "sft_type",
+				      "use_peft",
+				      "use_lora",
+				      "load_in_4bit",
+				      "load_in_8bit",
+				      "quant_bits",
+				      "quant_method",
+				      "use_liger_kernel",
+				      "attn_implementation",
+				      "attn_impl",
+				      "task_type",
+				      "max_length",
+				      "max_seq_length",
+				      "model_max_length",
+				      "block_size",
+				      "max_seq_len",
+				      "max_len",
+				      "cutoff_len",
+				      "lora_r",
+				      "lora_rank",
+				      "lora_dim",
+				      NULL };
+
+static const char *const shape_keys[] = { "model_name_or_path", "model", "model_name",
+					  NULL };
+
+static const struct pair *first_of(const struct mapped *m, const char *const *keys)
+{
+	const struct pair *pair = NULL;
+
+	for (; *keys && !pair; keys++)
+		pair = mapped_find(m, *keys);
+	return pair;
+}
+
+/* A command of TRL's, one of its example scripts, or a file of its keys. */
+static enum habit habit_of(const struct pairs *pairs)
+{
+	const struct pair *command = pairs_find(pairs, "command");
+
+	if (!command || strncmp(command->value, "trl ", 4) == 0 ||
+	    strcmp(command->value, "sft.py") == 0)
+		return OF_TRL;
+	return strncmp(command->value, "swift ", 6) == 0 ? OF_SWIFT : OF_TRAINER;
+}
+
+static bool refuse(const struct mapped *m, const struct pair *pair, const char *why)
+{
+	return error_set(m->error, m->pairs->file, pair->line,
+			 "%s is '%.40s': %s; tuning on the next token is modelled",
+			 pair->key, pair->value, why);
+}
+
+/* Other losses and other models, by the keys that only they have, and whether a value
+ * says so at all. */
+static const struct {
+	const char *key, *fine, *why;
+} refused[] = {
+	{ "task_type", "causal_lm", "it has another loss" },
+	{ "loss_type", "nll dft chunked_nll loss_scale", "it is another loss" },
+	{ "rlhf_type", "", "it needs more than one model or loss" },
+	{ "beta", "", "its loss compares answers" },
+	{ "teacher_model", "", "a teacher takes part in its loss" },
+	{ "teacher_model_name_or_path", "", "a teacher takes part in its loss" },
+	{ "reward_model_name_or_path", "", "it needs more than one model" },
+	{ "reward_model_path", "", "it needs more than one model" },
+	{ "actor_model_name_or_path", "", "it needs more than one model" },
+	{ "ref_model", "", "it needs more than one model" },
+	{ "reward_funcs", "", "it makes answers and judges them" },
+	{ "num_generations", "", "it makes answers and judges them" },
+	{ "max_prompt_length", "", "it has prompts and answers apart" },
+	{ "max_completion_length", "", "it makes answers itself" },
+	{ "num_padding_at_beginning", "", "it trains a judge of answers" },
+	{ "freeze_llm", "false", "the text part stays as it is" },
+	{ "freeze_parameters", "false",
+	  "which layers it leaves alone is not modelled" },
+	{ "lisa_activated_layers", "0", "which layers it leaves alone changes" },
+	{ "use_galore", "false", "its states of low rank are not modelled" },
+};
+
+static bool is_word_of(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+		size_t used = strcspn(at, " ");
+
+		if (used == length && strncmp(at, word, length) == 0)
+			return true;
+		at += used;
+	}
+	return false;
+}
+
+/* "trl dpo", "run_glue.py": what is started tells the loss. */
+static bool check_program(const struct mapped *m)
+{
+	static const char *const other[] = { "dpo",   "grpo",   "ppo",    "rlhf",
+					     "kto",   "orpo",   "reward", "rloo",
+					     "cpo",   "bco",    "gkd",    "distill",
+					     "glue",  "class",  "embed",  "rerank",
+					     "whisp", "seq2seq" };
+	const struct pair *command = pairs_find(m->pairs, "command");
+
+	for (size_t i = 0; command && i < sizeof other / sizeof other[0]; i++)
+		if (strstr(command->value, other[i]))
+			return refuse(m, command,
+				      "it needs more than one model or another loss, "
+				      "which is not modelled");
+	return true;
+}
+
+static bool check_task(const struct mapped *m)
+{
+	if (!check_program(m))
+		return false;
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		const struct pair *pair = mapped_find(m, refused[i].key);
+
+		if (pair && !is_word_of(refused[i].fine, pair->value))
+			return refuse(m, pair, refused[i].why);
+	}
+	return true;
+}
+
+/* What one process holds on several GPUs without a word about how. */
+static bool check_devices(const struct mapped *m)
+{
+	const struct pair *seen = pairs_find(m->pairs, "CUDA_VISIBLE_DEVICES");
+
+	if (!seen || !strchr(seen->value, ',') ||
+	    pairs_find(m->pairs, "NPROC_PER_NODE"))
+		return true;
+	return error_set(m->error, m->pairs->file, seen->line,
+			 "CUDA_VISIBLE_DEVICES is '%.40s' and NPROC_PER_NODE is not "
+			 "set: one process puts layers on GPUs that work in turn, "
+			 "which is not modelled",
+			 seen->value);
+}
+
+static bool read_model(const struct mapped *m)
+{
+	const struct pair *name = first_of(m, shape_keys);
+	const struct pair *config = pairs_find(m->pairs, "config");
+
+	if (!check_task(m) || !check_devices(m))
+		return false;
+	if (!name && config)
+		return error_set(m->error, m->pairs->file, config->line,
+				 "its settings stand in %.80s: give that file",
+				 config->value);
+	return mapped_model(m, name ? name->value : "", name);
+}
+
+static bool read_length(const struct mapped *m)
+{
+	const struct pair *length = first_of(m, lengths);
+	bool swift = habit_of(m->pairs) == OF_SWIFT;
+
+	if (length && isdigit((unsigned char)length->value[0]))
+		return mapped_set(m, "seq", length->value, length);
+	import_note(m->report, IMPORT_ASSUMED, "seq", "%s", swift ? "2048" : "1024");
+	return mapped_set(m, "seq", swift ? "2048" : "1024", NULL);
+}
+
+static bool read_adapters(const struct mapped *m)
+{
+	static const char *const tuners[] = { "tuner_type", "train_type", "sft_type",
+					      NULL };
+	static const char *const switches[] = { "use_peft", "use_lora", NULL };
+	const struct pair *tuner = first_of(m, tuners), *rank = first_of(m, ranks);
+	const struct pair *on = first_of(m, switches);
+	const struct pair *command = pairs_find(m->pairs, "command");
+	enum habit habit = habit_of(m->pairs);
+	bool lora = on ? mapped_true(m, on->key)
+		       : habit == OF_TRAINER && rank && atoi(rank->value) > 0;
+
+	if (habit == OF_SWIFT)
+		lora = tuner ? strcmp(tuner->value, "lora") == 0 ||
+				       strcmp(tuner->value, "lora_llm") == 0
+			     : command && strcmp(command->value, "swift sft") == 0;
+	if (tuner && !lora && strcmp(tuner->value, "full") != 0)
+		return refuse(m, tuner, "full and lora are modelled");
+	if (!lora)
+		return mapped_set(m, "lora_rank", "off", NULL);
+	recipe_note_whole(m, "modules_to_save");
+	return mapped_set(m, "lora_rank",
+			  rank                ? rank->value
+			  : habit == OF_SWIFT ? "8"
+					      : "16",
+			  rank);
+}
+
+/* The file of accelerate that the launcher names is not opened: its name tells. */
+static bool read_launcher(const struct mapped *m, bool *found)
+{
+	static const char *const keys[] = { "config_file", "accelerate_config", NULL };
+	static const char *const plain[] = { "ddp", "multi_gpu", "single_gpu" };
+	const struct pair *file = first_of(m, keys);
+	const struct pair *stage = mapped_find(m, "zero_stage");
+	int told = file ? recipe_stage_of(file->value) : -1;
+
+	*found = true;
+	if (stage)
+		return mapped_set(m, "zero", stage->value, stage) &&
+		       mapped_set(m, "optimizer_offload",
+				  mapped_true(m, "offload") ? "1" : "0", NULL);
+	*found = file && !pairs_find(m->pairs, "deepspeed") &&
+		 !pairs_find(m->pairs, "fsdp");
+	if (!*found)
+		return true;
+	if (told >= 0)
+		return mapped_set_count(m, "zero", told, file);
+	if (strstr(file->value, "fsdp"))
+		return mapped_set(m, "zero", "3", file);
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+		if (strstr(file->value, plain[i]))
+			return mapped_set(m, "zero", "0", file);
+	import_note(m->report, IMPORT_ASSUMED, "zero",
+		    "0; %.60s, which is not opened, may say more", file->value);
+	return mapped_set(m, "zero", "0", file);
+}
+
+/* Weights loaded in 16 bits are what is stepped, but where DeepSpeed or FSDP keeps
+ * wider ones; adapters are made in 32 bits (peft, autocast_adapter_dtype). */
+static bool read_precision(const struct mapped *m)
+{
+	static const char *const keys[] = { "torch_dtype", "dtype", NULL };
+	const struct pair *type = first_of(m, keys);
+	enum habit habit = habit_of(m->pairs);
+	bool brain = type && strstr(type->value, "bf") == type->value;
+
+	if (habit == OF_SWIFT && !type)
+		import_note(m->report, IMPORT_ASSUMED, "precision", "bf16");
+	if (habit == OF_SWIFT && type && strcmp(type->value, "bfloat16") != 0) {
+		if (!mapped_set(m, "precision",
+				strcmp(type->value, "float16") == 0 ? "fp16" : "fp32",
+				type))
+			return false;
+	} else if (habit == OF_SWIFT) {
+		if (!mapped_set(m, "precision", "bf16", type))
+			return false;
+	} else if (!recipe_precision(
+			   m, habit == OF_TRL || brain ||
+					      (type && strstr(type->value, "bfloat16"))
+				      ? "bf16"
+				      : "fp32")) {
+		return false;
+	}
+	brain = (habit == OF_SWIFT && !type) ||
+		(type && (strcmp(type->value, "bfloat16") == 0 ||
+			  strcmp(type->value, "bf16") == 0));
+	return !brain || m->out->plan.lora_rank > 0 || m->out->plan.zero > 0 ||
+	       strcmp(m->out->stack.name, "deepspeed") == 0 ||
+	       (mapped_set_pure(m, type) && mapped_set(m, "grad_dtype", "bf16", NULL));
+}
+
+static bool read_kernels(const struct mapped *m)
+{
+	const struct pair *again = mapped_find(m, "gradient_checkpointing");
+	bool on = again ? mapped_true(m, again->key) : habit_of(m->pairs) != OF_TRAINER;
+
+	if (!mapped_set(m, "recompute", on ? "full" : "none", again) ||
+	    (on && !mapped_set(m, "recompute_layers", "all", NULL)))
+		return false;
+	if (mapped_true(m, "use_liger_kernel") &&
+	    (!mapped_set(m, "cross_entropy", "chunked", NULL) ||
+	     !mapped_set(m, "fused_norms", "on", NULL)))
+		return false;
+	return !(mapped_is(m, "attn_implementation", "eager") ||
+		 mapped_is(m, "attn_impl", "eager")) ||
+	       mapped_set(m, "attention_kernel", "unfused", NULL);
+}
+
+static bool read_base(const struct mapped *m)
+{
+	const struct pair *name = first_of(m, shape_keys);
+	bool four =
+		mapped_true(m, "load_in_4bit") || (mapped_is(m, "quant_bits", "4") &&
+						   mapped_is(m, "quant_method", "bnb"));
+	bool few = four || mapped_true(m, "load_in_8bit") ||
+		   mapped_find(m, "quant_bits") != NULL;
+
+	return (four && recipe_base_nf4(m, "load_in_4bit")) ||
+	       recipe_base_bits(m, name ? name->key : "", few);
+}
+
+static int64_t number(const struct mapped *m, const char *key, int64_t absent)
+{
+	const struct pair *pair = mapped_find(m, key);
+	long long value = pair ? strtoll(pair->value, NULL, 10) : 0;
+
+	return value > 0 && value < 1 << 20 ? value : absent;
+}
+
+/* GPUs by the launcher: accelerate counts all, the others those of a node; ms-swift
+ * starts one process where nothing says more. 0: not told. */
+static int64_t world_of(const struct mapped *m)
+{
+	bool swift = habit_of(m->pairs) == OF_SWIFT;
+	int64_t each = number(m, "nproc_per_node", number(m, "num_gpus", 0));
+	int64_t nodes = number(m, "nnodes", number(m, "num_nodes", 1));
+	int64_t all = number(m, "num_processes", 0);
+
+	if (swift && each == 0) {
+		each = number(m, "NPROC_PER_NODE", 1);
+		nodes = number(m, "NNODES", 1);
+	}
+	return all > 0 ? all : each * nodes;
+}
+
+/* ms-swift makes a batch of at least 16 where nothing is said. */
+static bool read_batch(const struct mapped *m)
+{
+	int64_t world = world_of(m), dp, each;
+
+	if (!recipe_batch(m, world, NULL))
+		return false;
+	if (habit_of(m->pairs) != OF_SWIFT ||
+	    mapped_find(m, "gradient_accumulation_steps"))
+		return true;
+	dp = scenario_dp(m->out);
+	each = m->out->plan.micro_batch * (dp > 0 ? dp : 1);
+	return mapped_set_count(
+		m, "gbs", each >= 16 ? each : (16 + each - 1) / each * each, NULL);
+}
+
+/* By Ulysses' exchange of heads, with zigzag rings beyond the heads
+ * (swift/sequence_parallel). */
+static bool splits_sequences(const struct pairs *pairs)
+{
+	const struct pair *size = pairs_find(pairs, "sequence_parallel_size");
+
+	return size && atoi(size->value) > 1;
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	bool found;
+
+	if (splits_sequences(m->pairs) && !mapped_set(m, "cp_kind", "ulysses", NULL))
+		return false;
+	return read_length(m) && read_adapters(m) && read_launcher(m, &found) &&
+	       (found || recipe_sharding(m)) && read_precision(m) && read_kernels(m) &&
+	       read_base(m) && read_batch(m);
+}
+
+/* The stack that shards by what the launcher names. */
+static const char *stack_of(const struct pairs *pairs)
+{
+	static const char *const keys[] = { "config_file", "accelerate_config" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct pair *file = pairs_find(pairs, keys[i]);
+
+		if (file && recipe_stage_of(file->value) > 0)
+			return "deepspeed";
+	}
+	/* accelerate splits sequences beside shards alone, ms-swift by itself */
+	return pairs_find(pairs, "zero_stage") || splits_sequences(pairs)
+		       ? "deepspeed"
+		       : recipe_stack(pairs);
+}
+
+bool trainer_read(struct scenario *out, const char *file, const char *text,
+		  size_t length, struct import_report *report, struct error *error)
+{
+	struct mapped_format format = { NULL,       rows,       others,
+					shape_keys, read_model, read_rest };
+	struct pairs pairs;
+	const struct pair *command;
+
+	if (command_is_yaml(text)
+		    ? !pairs_from_yaml_repeats(&pairs, file, text, length, error)
+		    : !command_pairs(&pairs, file, text, length, report, error))
+		return false;
+	command = pairs_find(&pairs, "command");
+	if (command && strncmp(command->value, "llamafactory-cli", 16) == 0)
+		return llama_factory_read_pairs(out, &pairs, report, error);
+	if (!command)
+		import_note(report, IMPORT_ASSUMED, "task",
+			    "sft; the command says it, not this file");
+	if (habit_of(&pairs) == OF_SWIFT)
+		format.rows = swift_rows;
+	recipe_spell_optimizer(&pairs, "optim", report);
+	format.stack = stack_of(&pairs);
+	return mapped_read(out, &format, &pairs, report, error);
+}

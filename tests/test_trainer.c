@@ -1,0 +1,238 @@
+/* test_trainer.c - commands of transformers' Trainer, TRL's and ms-swift's, as
+ * scenarios. */
+#include <string.h>
+
+#include "presets/formats.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static void swift_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  "nproc_per_node=2\n"
+		  "CUDA_VISIBLE_DEVICES=0,1 \\\nNPROC_PER_NODE=$nproc_per_node \\\n"
+		  "swift sft \\\n    --model Qwen/Qwen2.5-7B-Instruct \\\n"
+		  "    --tuner_type lora --lora_rank 16 --torch_dtype bfloat16 \\\n"
+		  "    --per_device_train_batch_size 2 --learning_rate 1e-4 \\\n"
+		  "    --gradient_accumulation_steps $(expr 32 / $nproc_per_node) \\\n"
+		  "    --max_length 4096 --deepspeed zero3_offload\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen2.5-7b");
+	assert_string_equal(s.stack.name, "deepspeed");
+	expect(&s, "zero", "3");
+	expect(&s, "optimizer_offload", "1");
+	expect(&s, "lora_rank", "16");
+	expect(&s, "mbs", "2");
+	expect(&s, "gpus", "2");
+	expect(&s, "gbs", "64"); /* 2 x 16 on 2 */
+	expect(&s, "seq", "4096");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "full");
+	assert_true(noted(IMPORT_NOT_MODELLED, "learning_rate"));
+	assert_true(noted(IMPORT_TAKEN, "NPROC_PER_NODE"));
+}
+
+/* One process, adapters of rank 8, a batch of at least 16, weights in 16 bits. */
+static void swift_has_defaults(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer", "swift sft --model Qwen/Qwen2.5-7B --dataset a\n", &s);
+	expect(&s, "lora_rank", "8");
+	expect(&s, "gpus", "1");
+	expect(&s, "mbs", "1");
+	expect(&s, "gbs", "16");
+	expect(&s, "zero", "0");
+	assert_true(noted(IMPORT_ASSUMED, "seq"));
+	assert_true(noted(IMPORT_ASSUMED, "precision"));
+	read_good("trainer",
+		  "NPROC_PER_NODE=8 NNODES=2 swift pt --model Qwen/Qwen2.5-7B "
+		  "--per_device_train_batch_size 3\n",
+		  &s);
+	expect(&s, "lora_rank", "off");
+	expect(&s, "master_weights", "none");
+	expect(&s, "optimizer", "adamw-bf16");
+	expect(&s, "gpus", "16");
+	expect(&s, "gbs", "48");
+	/* sequences over GPUs, by its own exchange */
+	read_good("trainer",
+		  "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-7B "
+		  "--max_length 65536 --sequence_parallel_size 4 "
+		  "--gradient_accumulation_steps 4\n",
+		  &s);
+	expect(&s, "cp", "4");
+	expect(&s, "cp_kind", "ulysses");
+	expect(&s, "gbs", "8");
+}
+
+static void trl_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  "accelerate launch --num_processes 16 \\\n"
+		  "    --config_file=recipes/accelerate_configs/zero3.yaml \\\n"
+		  "    src/open_r1/sft.py --model-name-or-path Qwen/Qwen2.5-7B \\\n"
+		  "    --per_device_train_batch_size 2 --packing \\\n"
+		  "    --gradient_accumulation_steps 8 --max_length 16384 \\\n"
+		  "    --use_liger_kernel\n",
+		  &s);
+	assert_string_equal(s.stack.name, "deepspeed");
+	expect(&s, "zero", "3");
+	expect(&s, "gpus", "16");
+	expect(&s, "gbs", "256");
+	expect(&s, "seq", "16384");
+	expect(&s, "lora_rank", "off");
+	expect(&s, "cross_entropy", "chunked");
+	expect(&s, "recompute", "full");
+	expect(&s, "precision", "bf16");
+	read_good("trainer",
+		  "trl sft --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name a "
+		  "--use_peft --num_processes 4\n",
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "seq", "1024");
+	expect(&s, "mbs", "8");
+	expect(&s, "gbs", "32");
+	/* its files are the same keys; the command says which task */
+	read_good("trainer",
+		  "model_name_or_path: Qwen/Qwen2.5-7B\ntorch_dtype: bfloat16\n"
+		  "bf16: true\ndataset_name: a\nmax_length: 2048\n"
+		  "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\n"
+		  "load_in_4bit: true\nuse_peft: true\nlora_r: 32\n",
+		  &s);
+	expect(&s, "frozen_format", "nf4");
+	expect(&s, "lora_rank", "32");
+	assert_true(noted(IMPORT_ASSUMED, "task"));
+}
+
+/* A script of one's own has the Trainer's defaults. */
+static void own_scripts_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  "torchrun --nproc_per_node=4 --nnodes 2 train.py \\\n"
+		  "    --model_name_or_path meta-llama/Llama-2-7b-hf \\\n"
+		  "    --bf16 True --model_max_length 512 \\\n"
+		  "    --per_device_train_batch_size 4 \\\n"
+		  "    --gradient_accumulation_steps 8 \\\n"
+		  "    --fsdp \"full_shard auto_wrap\" \\\n"
+		  "    --fsdp_transformer_layer_cls_to_wrap 'LlamaDecoderLayer'\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama2-7b");
+	expect(&s, "gpus", "8");
+	expect(&s, "gbs", "256");
+	expect(&s, "seq", "512");
+	expect(&s, "zero", "3");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "none");
+	/* DeepSpeed-Chat's */
+	read_good("trainer",
+		  "deepspeed --num_gpus 8 main.py --zero_stage 2 --offload \\\n"
+		  "  --model_name_or_path facebook/opt-1.3b --max_seq_len 1024 \\\n"
+		  "  --per_device_train_batch_size 8 --lora_dim 128 \\\n"
+		  "  --gradient_checkpointing --dtype bf16 --deepspeed\n",
+		  &s);
+	expect(&s, "zero", "2");
+	expect(&s, "optimizer_offload", "1");
+	expect(&s, "lora_rank", "128");
+	expect(&s, "seq", "1024");
+	expect(&s, "recompute", "full");
+	expect(&s, "gpus", "8");
+	/* within a word of another command */
+	read_good("trainer",
+		  "srun bash -c \"accelerate launch train.py --bf16 "
+		  "--model_name_or_path Qwen/Qwen2.5-7B --block_size 2048 "
+		  "--per_device_train_batch_size 1\"\n",
+		  &s);
+	expect(&s, "seq", "2048");
+	/* LLaMA-Factory's words in a command */
+	read_good("trainer",
+		  "llamafactory-cli train --stage sft --do_train True \\\n"
+		  "  --model_name_or_path Qwen/Qwen2.5-7B --finetuning_type lora "
+		  "\\\n"
+		  "  --cutoff_len 4096 --per_device_train_batch_size 2 --bf16 True\n",
+		  &s);
+	expect(&s, "lora_rank", "8");
+	expect(&s, "seq", "4096");
+	expect(&s, "mbs", "2");
+}
+
+static void others_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "trl dpo --model_name_or_path Qwen/Qwen2.5-7B\n", "'trl dpo'" },
+		{ "accelerate launch run_grpo.py --model_name_or_path a/b "
+		  "--per_device_train_batch_size 1\n",
+		  "run_grpo.py" },
+		{ "swift rlhf --rlhf_type dpo --model Qwen/Qwen2.5-7B\n",
+		  "swift rlhf" },
+		{ "swift export --adapters a --merge_lora true\n", "trains nothing" },
+		{ "swift sft --model Qwen/Qwen2.5-7B --task_type embedding\n",
+		  "task_type is 'embedding'" },
+		{ "swift sft --model Qwen/Qwen2.5-7B --tuner_type longlora\n",
+		  "full and lora are modelled" },
+		{ "CUDA_VISIBLE_DEVICES=0,1 swift sft --model Qwen/Qwen2.5-7B\n",
+		  "work in turn" },
+		{ "swift sft --model nobody/has-this-70B\n",
+		  "no model 'nobody/has-this-70B'" },
+		{ "swift sft --model Qwen/Qwen2.5-7B --max_length $LENGTH\n",
+		  "--set LENGTH=VALUE" },
+		{ "NPROC_PER_NODE=8 NNODES=$N swift sft --model Qwen/Qwen2.5-7B\n",
+		  "--set NNODES=VALUE" },
+		{ "swift sft --model Qwen/Qwen2.5-7B "
+		  "--per_device_train_batch_size $(python size.py)\n",
+		  "only running could tell" },
+		{ "trl sft --config sft.yaml\n", "give that file" },
+		{ "llamafactory-cli train examples/a.yaml\n", "give that file" },
+		{ "model_name_or_path: Qwen/Qwen2.5-7B\nbeta: 0.05\n",
+		  "its loss compares answers" },
+		{ "python train.py --batch 8\n", "no command" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		read_refused("trainer", cases[i].text, cases[i].says);
+	read_refused("llama-factory",
+		     "model_name_or_path: Qwen/Qwen2.5-7B\nmax_seq_length: 2048\n",
+		     "import trainer");
+}
+
+/* What only prepares stands beside what trains; the first that trains is read. */
+static void first_of_several(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  "swift export --model Qwen/Qwen3-8B --to_cached_dataset true\n"
+		  "swift sft --model Qwen/Qwen3-8B --max_length 8192\n"
+		  "swift sft --model Qwen/Qwen3-4B --max_length 1024\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "seq", "8192");
+	assert_true(noted(IMPORT_ASSUMED, "commands"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(swift_is_read),
+		cmocka_unit_test(swift_has_defaults),
+		cmocka_unit_test(trl_is_read),
+		cmocka_unit_test(own_scripts_are_read),
+		cmocka_unit_test(others_are_refused),
+		cmocka_unit_test(first_of_several),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
