@@ -227,6 +227,11 @@ static void test_bad_options_are_refused(void **state)
 	refuses("no-such-plan", "no plan 'no-such-plan'");
 	refuses("check nofile.sh", "nofile.sh: can't be read");
 	refuses("eval --tp", "needs a value");
+	refuses("eval llama3-70b-64-h100 --set ep_overlap=off",
+		"--set ep_overlap=off: sets a variable of a script, and none is read; "
+		"the knob is --ep_overlap off");
+	refuses("eval --set TP=4", "and none is read");
+	refuses("check --function pretrain_config", "none is read");
 	refuses("eval --tp eight", "tp");
 	refuses("eval --tp 0", "tp");
 	refuses("eval --tp -1", "tp");

@@ -11,6 +11,7 @@
 #include "presets/scenario_file.h"
 #include "presets/share.h"
 #include "tui/command.h"
+#include "tui/command/given.h"
 
 enum {
 	OPTION_HELP = 1000,
@@ -334,7 +335,9 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 		return false;
 	foreign = foreign || (arguments->base && arguments->report &&
 			      arguments->report->format[0] != '\0');
-	if (r->model && given && !foreign && !library_model(&s->model, r->model, error))
+	if (!foreign &&
+	    (!given_to_none(&r->given, error) ||
+	     (r->model && given && !library_model(&s->model, r->model, error))))
 		return false;
 	if (r->cluster && (given || !r->model)) {
 		int64_t gpus = s->cluster.gpus;
@@ -343,10 +346,8 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 			return false;
 		s->cluster.gpus = gpus;
 	}
-	if (!r->stack)
-		return true;
-	return given ? library_change_stack(s, r->stack, error)
-		     : library_stack(s, r->stack, error);
+	return !r->stack || (given ? library_change_stack(s, r->stack, error)
+				   : library_stack(s, r->stack, error));
 }
 
 /* A model without a plan gets one. A stated DP says what degrees there are: the others
