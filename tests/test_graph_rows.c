@@ -489,7 +489,7 @@ static void check_call(const struct graph_operator *op)
 		     1e-12);
 }
 
-static int products, norms_read, entries, exits, waited, again;
+static int products, norms_read, entries, exits, waited, again, beside;
 
 static bool is_named(const struct graph_operator *op, const char *what)
 {
@@ -576,6 +576,51 @@ static void check_alone(bool full)
 		     1e-9);
 }
 
+/* Shared experts in a stream of their own: their first products and the activation run
+ * while tokens are dispatched, the last product while they come back; backward their
+ * gradients. */
+static double shared_seconds(bool back, bool backward)
+{
+	double seconds = 0;
+
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+		bool down = strcmp(op->name, "down") == 0;
+
+		if (op->branch != BRANCH_SHARED || op->kind == OPERATOR_COLLECTIVE ||
+		    down != back)
+			continue;
+		seconds += backward ? op->input_grad_seconds + op->weight_grad_seconds
+				    : op->forward_seconds;
+	}
+	return seconds;
+}
+
+static void check_shared(void)
+{
+	static struct layer_cost cost;
+
+	layer_cost(&context, graph, false, &cost);
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+		bool back = strcmp(op->name, "combine") == 0;
+		double hides = s.stack.ep_overlap * s.plan.shared_expert_overlap;
+
+		if ((!back && strcmp(op->name, "dispatch") != 0) || s.plan.ep_overlap ||
+		    s.plan.moe_dispatcher == DISPATCH_ALLGATHER)
+			continue;
+		assert_close(op->exposed_forward,
+			     fmax(0, op->forward_seconds -
+					     hides * shared_seconds(back, false)),
+			     1e-9);
+		assert_close(op->exposed_backward,
+			     fmax(0, op->input_grad_seconds -
+					     hides * shared_seconds(back, true)),
+			     1e-9);
+		beside += hides > 0 && op->exposed_forward < op->forward_seconds;
+	}
+}
+
 static void check_layer(int kind)
 {
 	struct place at = { false, false, false };
@@ -610,6 +655,7 @@ static void check_layer(int kind)
 	}
 	check_wait();
 	check_alone(next(2));
+	check_shared();
 }
 
 static void test_operators_of_any_layer(void **state)
@@ -629,6 +675,7 @@ static void test_operators_of_any_layer(void **state)
 	}
 	assert_true(products > 1000 && norms_read > 300);
 	assert_true(entries > 100 && exits > 100 && waited > 100 && again > 100);
+	assert_true(beside > 50);
 }
 
 int main(void)

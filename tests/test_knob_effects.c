@@ -300,6 +300,8 @@ static const struct effect rows[] = {
 	  "sends wait for each other" },
 	{ MOE, "", "ep_overlap", "off", "on", "ep.exposed_seconds", FALLS,
 	  "the stack hides a share behind computing" },
+	{ MLA, "", "shared_expert_overlap", "off", "on", "ep.exposed_seconds", FALLS,
+	  "shared experts compute meanwhile" },
 
 	{ DENSE, "sp=off", "collective", "ring", "doubling", "tp.bytes",
 	  IS(3 / (2 * 7.0 / 8)), "n lg 8 of an all-reduce, in place of 2(p-1)/p n" },
@@ -396,14 +398,13 @@ static void test_knobs_move_what_they_should(void **state)
 }
 
 /* mode changes which numbers there are; test_knob_moves has the layout and what an even
- * split counts; overlapping shared experts is not modelled. */
+ * split counts. */
 static void test_every_knob_has_a_row(void **state)
 {
 	static const char *const apart[] = { "mode",
 					     "layout",
 					     "split_loss",
 					     "split_embedding",
-					     "shared_expert_overlap",
 					     "scale_fusion", /* test_hosts.c */
 					     NULL };
 

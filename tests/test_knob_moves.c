@@ -17,7 +17,7 @@
 
 static struct estimate base, turned;
 
-enum family { DENSE, MOE, HYBRID };
+enum family { DENSE, MOE, MLA, HYBRID };
 
 /* Plans that between them make every knob of training live. */
 static const struct plan_row {
@@ -27,6 +27,7 @@ static const struct plan_row {
 } plans[] = {
 	{ "dense", DENSE, "" },
 	{ "MoE", MOE, "" },
+	{ "shared experts", MLA, "gpus=64 pp=2 ep=8" },
 	{ "LoRA", DENSE, "pp=1 lora_rank=16" },
 	{ "hybrid", HYBRID, "" },
 	{ "interleaved", DENSE,
@@ -93,7 +94,10 @@ static void set_all(struct scenario *s, const char *settings)
 static void begin(const struct plan_row *row, struct scenario *s)
 {
 	static void (*const cases[])(struct scenario *) = {
-		[DENSE] = case_dense, [MOE] = case_moe, [HYBRID] = case_hybrid
+		[DENSE] = case_dense,
+		[MOE] = case_moe,
+		[MLA] = case_mla,
+		[HYBRID] = case_hybrid,
 	};
 
 	cases[row->family](s);
@@ -176,14 +180,12 @@ static void check(const struct plan_row *row, const struct scenario *s, int k)
 			 still[excuse].why);
 }
 
-/* mode changes which numbers there are; those of the split have tests of their own; and
- * overlapping shared experts is not modelled. */
+/* mode changes which numbers there are; those of the split have tests of their own. */
 static bool is_turned(const struct knob *knob)
 {
 	static const char *const apart[] = { "mode", "layout", "split_embedding",
-					     "split_loss", "shared_expert_overlap",
-					     /* test_hosts.c */
-					     "scale_fusion" };
+					     "split_loss",
+					     "scale_fusion" /* test_hosts.c */ };
 
 	for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++)
 		if (strcmp(knob->key, apart[i]) == 0)

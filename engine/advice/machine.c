@@ -233,7 +233,7 @@ const struct note advice_machine_notes[] = {
 	  overlap_may_hurt },
 	{ { "T15", SEVERITY_HINT,
 	    "shared experts could run during the all-to-all that exposes "
-	    "{0:percent} (not modelled)",
+	    "{0:percent}",
 	    "M megatron/core/transformer/moe/README.md:246-252" },
 	  "shared_expert_overlap",
 	  shared_experts_wait },

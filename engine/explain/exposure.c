@@ -66,6 +66,37 @@ static void batch_terms(const struct asked *a, struct explanation *out, bool bac
 	explain_from(a, out, "o", "share that the stack hides", "stack.ep_overlap");
 }
 
+/* Shared experts beside an exchange of routed ones: " - (S1 + S2) * o". */
+static void shared_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	const struct graph *graph = explain_graph(a);
+	int parts = 0;
+
+	for (int i = 0; i < graph->count; i++) {
+		struct asked other = *a;
+		char symbol[16];
+
+		if (!graph_hides_exchange(explain_op(a), &graph->item[i]))
+			continue;
+		other.op = i;
+		snprintf(symbol, sizeof symbol, "S%d", ++parts);
+		explain_say(out, parts > 1 ? " + %s" : " - o * (%s", symbol);
+		explain_operator_term(
+			&other, out, symbol, "of the shared experts beside it",
+			backward ? "input_grad_seconds" : "forward_seconds");
+		if (!backward || graph->item[i].weight_grad_seconds <= 0)
+			continue;
+		snprintf(symbol, sizeof symbol, "W%d", parts);
+		explain_say(out, " + %s", symbol);
+		explain_operator_term(&other, out, symbol, "of their weights' gradient",
+				      "weight_grad_seconds");
+	}
+	if (parts == 0)
+		return;
+	explain_say(out, ")");
+	explain_from(a, out, "o", "share that the stack hides", "stack.ep_overlap");
+}
+
 /* Of the GEMM behind it. */
 static void add_behind(const struct asked *a, struct explanation *out,
 		       const char *symbol, const char *meaning, const char *key)
@@ -83,7 +114,7 @@ static void add_behind(const struct asked *a, struct explanation *out,
 	}
 }
 
-/* What a product, a ring or another micro-batch hides. */
+/* What a product, a ring, another micro-batch or shared experts hide. */
 static void overlap_terms(const struct asked *a, struct explanation *out, bool backward)
 {
 	enum dimension dimension = explain_op(a)->dimension;
@@ -97,7 +128,9 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 	}
 	if (dimension == DIM_CP)
 		ring_terms(a, out, backward);
-	if (dimension == DIM_EP)
+	if (explain_op(a)->beside_shared)
+		shared_terms(a, out, backward);
+	else if (dimension == DIM_EP)
 		batch_terms(a, out, backward);
 	explain_say(out, ")");
 }
@@ -113,7 +146,7 @@ static void exposed_forward_terms(const struct asked *a, struct explanation *out
 		explain_say(out, "0");
 		return;
 	}
-	if (explain_op(a)->overlaps) {
+	if (explain_op(a)->overlaps || explain_op(a)->beside_shared) {
 		overlap_terms(a, out, false);
 		return;
 	}
@@ -132,7 +165,7 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 		explain_say(out, "0");
 		return;
 	}
-	if (op->overlaps) {
+	if (op->overlaps || op->beside_shared) {
 		overlap_terms(a, out, true);
 	} else if (op->backward_calls == 0) {
 		explain_say(out, "0");

@@ -230,8 +230,8 @@ const struct glossary_word glossary_knobs[] = {
 	{ WORD_KNOB, "shared_expert_overlap", NULL,
 	  "Whether the part that all [tokens] use computes while the others travel to "
 	  "their [experts].",
-	  "On hides some of [EP] time for nothing; how much is not modelled, and no time "
-	  "moves here." },
+	  "On hides [EP] time: the way there beside their first products, the way back "
+	  "beside their last." },
 	{ WORD_KNOB, "moe_dispatcher", NULL,
 	  "By which program [tokens] travel to their [experts] ([token dispatcher]).",
 	  "Across nodes those that send a token once to a node win; compare [EP] time "

@@ -48,7 +48,8 @@ static const struct {
 	{ "scale_fusion",
 	  "It saves launches, which cost nothing while the GPU is busy longer than "
 	  "the CPU." },
-	{ "shared_expert_overlap", "What it gains is not modelled." },
+	{ "shared_expert_overlap",
+	  "Nothing hides where no tokens travel, or where the software overlaps none of it." },
 	{ "split", "Layers that part evenly are dealt out evenly by every rule." },
 	{ "split_embedding",
 	  "Layers that part evenly without the embedding are not dealt out with it." },

@@ -97,8 +97,10 @@ struct graph_operator {
 	bool beside_weight_grad; /* its backward call runs beside the next GEMM's weight
 				    gradient */
 	bool overlaps;           /* with the operators behind it */
-	bool narrow;             /* it gathers what a product reads as that reads it */
-	bool whole;              /* TP's overlap does not send it by pieces */
+	/* Experts' exchange: it brings tokens back; see graph_hides_exchange(). */
+	bool combines, beside_shared;
+	bool narrow; /* it gathers what a product reads as that reads it */
+	bool whole;  /* TP's overlap does not send it by pieces */
 	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
 
@@ -108,6 +110,20 @@ static inline bool graph_in_pieces(const struct plan *plan,
 {
 	return op->dimension == DIM_TP && !op->whole &&
 	       (plan->tp_overlap || plan->async_tp);
+}
+
+/* Whether `other` computes while the experts' exchange `op` travels, where shared
+ * experts run in a stream of their own: all up to their activation beside the dispatch,
+ * their last product beside the combine; backward likewise
+ * (NVIDIA/Megatron-LM@0065cf8a, megatron/core/transformer/moe/shared_experts.py,
+ * linear_fc1_forward_and_act and linear_fc2_forward). */
+static inline bool graph_hides_exchange(const struct graph_operator *op,
+					const struct graph_operator *other)
+{
+	bool last = (other->makes & 1u << TENSOR_MLP_OUT) != 0;
+
+	return op->beside_shared && other->branch == BRANCH_SHARED &&
+	       other->kind != OPERATOR_COLLECTIVE && last == op->combines;
 }
 
 /* Of an adapter, each way: two products, a scaling, a sum. */

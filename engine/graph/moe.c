@@ -135,6 +135,8 @@ static void draw_exchange(const struct graph_context *c, struct graph *graph,
 	op->forward_seconds = in ? cost.seconds : back;
 	op->input_grad_seconds = in ? back : cost.seconds;
 	op->overlaps = c->scenario->plan.ep_overlap;
+	op->combines = !in;
+	op->beside_shared = !op->overlaps && c->scenario->plan.shared_expert_overlap;
 	op->modules = 1u << MODULE_MOE;
 }
 

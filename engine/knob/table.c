@@ -536,7 +536,7 @@ const struct knob knob_table[] = {
 	  GROUP_OVERLAP, WORD(plan.collective, collective_words), .applies = has_peers,
 	  .both = true },
 	{ "shared_expert_overlap", "moe_shared_expert_overlap", "shared experts", "",
-	  "Runs shared experts while routed tokens travel; the gain is not modelled.",
+	  "Runs shared experts while routed tokens travel, which hides some of that.",
 	  GROUP_OVERLAP, SWITCH(plan.shared_expert_overlap),
 	  .applies = has_shared_experts },
 

@@ -39,10 +39,19 @@ static const struct graph_operator *gemm_behind(const struct graph *graph,
 	return NULL;
 }
 
+static bool runs_beside(const struct graph_operator *op,
+			const struct graph_operator *other)
+{
+	if (op->beside_shared)
+		return graph_hides_exchange(op, other);
+	return op->dimension == DIM_CP ? other->kind == OPERATOR_ATTENTION
+				       : other->kind != OPERATOR_COLLECTIVE;
+}
+
 /* Attention time hides a ring's transfers, the gradient of a product's input what TP
  * gathers once more for that of its weights (Korthikanti 2022, section 4.2.2: the
- * weights' gradient waits for both); for other overlaps all computation does, up to the
- * share that the stack reaches. */
+ * weights' gradient waits for both); shared experts what routed ones send; for other
+ * overlaps all computation does, up to the share that the stack reaches. */
 static double hiding_time(const struct graph_context *c, const struct graph *graph,
 			  const struct graph_operator *op, bool forward)
 {
@@ -53,15 +62,14 @@ static double hiding_time(const struct graph_context *c, const struct graph *gra
 		return gemm ? gemm->input_grad_seconds : 0;
 	for (int i = 0; i < graph->count; i++) {
 		const struct graph_operator *other = &graph->item[i];
-		bool counts = op->dimension == DIM_CP
-				      ? other->kind == OPERATOR_ATTENTION
-				      : other->kind != OPERATOR_COLLECTIVE;
 
-		if (counts)
+		if (runs_beside(op, other))
 			seconds += forward ? other->forward_seconds
 					   : other->input_grad_seconds +
 						     other->weight_grad_seconds;
 	}
+	if (op->beside_shared)
+		return seconds * c->scenario->stack.ep_overlap;
 	/* dispatch and combine share what there is to hide behind */
 	return op->dimension == DIM_EP ? seconds / 2 * c->scenario->stack.ep_overlap
 				       : seconds;
@@ -86,7 +94,7 @@ static void expose_call(const struct graph_context *c, const struct graph *graph
 
 	op->exposed_forward = op->forward_seconds * keep;
 	op->exposed_backward = larger(0, op->input_grad_seconds * keep - beside);
-	if (!op->overlaps)
+	if (!op->overlaps && !op->beside_shared)
 		return;
 	op->exposed_forward =
 		larger(0, op->forward_seconds - hiding_time(c, graph, op, true));
