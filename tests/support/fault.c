@@ -91,19 +91,11 @@ long fault_next(struct fault_turns *turns, bool failed)
 struct ran fault_run(const char *arguments, const char *fault)
 {
 	struct ran ran;
-	/* the only number that differs between two runs: how long a search, or the
-	 * reading of its proof, took */
-	static const char *const clocks[] = { "\"proof\"", " boxes, " };
 
 	setenv("FAULT", fault, 1);
 	ran = run(arguments);
 	unsetenv("FAULT");
-	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
-		char *clock = strstr(ran.out, clocks[i]);
-
-		if (clock)
-			*clock = '\0';
-	}
+	ran_cut_clock(&ran);
 	return ran;
 }
 
