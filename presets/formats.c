@@ -35,6 +35,9 @@ static const struct {
 	{ "\nbackend: sglang\n", "sglang" },
 	{ "\nframework: sglang\n", "sglang" },
 	{ "\nengine: sglang\n", "sglang" },
+	/* FlagScale's list of servers */
+	{ "\n  engine: sglang\n", "sglang" },
+	{ "\n- serve_id:", "vllm" },
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },

@@ -189,9 +189,62 @@ static void moments_are_as_wide_as_they_say(void **state)
 	assert_false(noted(IMPORT_APPROXIMATE, "exp-avg-sq-dtype"));
 }
 
+/* A layout that the file's own function makes is not one of equal stages. */
+static void a_layout_of_its_own_function(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "def deep_sft_256gpu_h100_bf16_config() -> ConfigContainer:\n"
+		  "    cfg = _sft_common()\n"
+		  "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-32B\")"
+		  ".get_model_config()\n"
+		  "    cfg.model.pipeline_model_parallel_size = 16\n"
+		  "    cfg.model.pipeline_model_parallel_layout = "
+		  "_get_deep_pipeline_layout(16, 1)\n"
+		  "    return cfg\n",
+		  &s);
+	expect(&s, "split", "balanced");
+	assert_true(noted(IMPORT_ASSUMED, "split"));
+}
+
+/* A recipe in another file tells adapters by its name or by the command's scheme, and
+ * has what experts under TP need. */
+static void a_command_tells_adapters(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "python run_recipe.py --recipe qwen3_30b_a3b_peft_config "
+		  "model.tensor_model_parallel_size=2 "
+		  "model.expert_model_parallel_size=4 train.global_batch_size=32",
+		  &s);
+	expect(&s, "lora_rank", "32");
+	expect(&s, "sp", "on");
+	assert_true(noted(IMPORT_ASSUMED, "lora_rank"));
+	assert_true(noted(IMPORT_ASSUMED, "sp"));
+	read_good("megatron",
+		  "python run_recipe.py --model qwen3_8b --mode lora "
+		  "peft.dim=8 train.global_batch_size=32 "
+		  "model.tensor_model_parallel_size=2",
+		  &s);
+	expect(&s, "lora_rank", "8");
+	expect(&s, "sp", "off");
+	assert_false(noted(IMPORT_ASSUMED, "lora_rank"));
+	read_good("megatron",
+		  "python run_recipe.py --recipe qwen3_8b_sft_config "
+		  "train.global_batch_size=32",
+		  &s);
+	expect(&s, "lora_rank", "off");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_layout_of_its_own_function),
+		cmocka_unit_test(a_command_tells_adapters),
 		cmocka_unit_test(types_are_torchs),
 		cmocka_unit_test(moments_are_as_wide_as_they_say),
 		cmocka_unit_test(a_recipe_is_read),

@@ -471,9 +471,33 @@ static void test_no_texts(void **state)
 	}
 }
 
+/* Experts under the names of nanotron's example, and keys of the shape that nobody
+ * reads. */
+static void test_nanotron_experts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("nanotron",
+		  NANOTRON("    is_llamoe_config: true\n    moe_num_experts: 4\n"
+			   "    num_experts_per_tok: 1\n"
+			   "    intermediate_size: 2048\n"),
+		  &s);
+	assert_int_equal(s.model.moe.experts, 4);
+	assert_int_equal(s.model.moe.experts_per_token, 1);
+	assert_int_equal(s.model.moe.expert_ffn, 2048);
+	assert_string_equal(s.model.approximate, "");
+	read_good("nanotron",
+		  NANOTRON("    is_llama_config: true\n    fine_experts: 16\n"
+			   "    router_dispatch_experts: 2\n"),
+		  &s);
+	assert_string_equal(s.model.approximate, "fine_experts is not read");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nanotron_experts),
 		cmocka_unit_test(test_nanotron_classes),
 		cmocka_unit_test(test_defaults_of_nothing),
 		cmocka_unit_test(test_settings_of_primus),

@@ -91,6 +91,30 @@ static void test_blocks_are_of_a_chunk(void **state)
 	snprintf(text, sizeof text, "%suniform\n", head);
 	read_good("megatron", text, &s);
 	expect(&s, "recompute_layers", "all");
+	/* the first none of each chunk */
+	snprintf(text, sizeof text, "%sblock --recompute-num-layers 0\n", head);
+	read_good("megatron", text, &s);
+	expect(&s, "recompute", "none");
+}
+
+/* A command in a variable, shown and then read once more: its backslashes go. */
+static void test_eval_reads_once_more(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "ARGS=(--num-layers 16 --hidden-size 4096\n"
+		  "--num-attention-heads 32 --seq-length 4096\n"
+		  "--micro-batch-size 1 --global-batch-size 64\n"
+		  "--pipeline-model-parallel-size 2\n"
+		  "--pipeline-model-parallel-layout 'Et*3\\|\\(tttt\\|\\)*2tttttL')\n"
+		  "cmd=\"python pretrain_gpt.py ${ARGS[@]}\"\n"
+		  "echo $cmd\neval $cmd\n",
+		  &s);
+	expect(&s, "split", "custom");
+	expect(&s, "layout", "Et*3|(tttt|)*2tttttL");
+	expect(&s, "vpp", "2");
 }
 
 /* What Megatron refuses must not be read as if it were not there. */
@@ -736,6 +760,7 @@ int main(void)
 		cmocka_unit_test(shapes_of_forks),
 		cmocka_unit_test(test_megatron_script),
 		cmocka_unit_test(test_blocks_are_of_a_chunk),
+		cmocka_unit_test(test_eval_reads_once_more),
 		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
 		cmocka_unit_test(test_forks),

@@ -495,9 +495,50 @@ static void test_inference_service(void **state)
 #undef PREDICTOR
 }
 
+/* FlagScale's list of servers: one tool's flags under its own names. */
+static void servers_of_flagscale(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("serve.yaml",
+			      "- serve_id: vllm_model\n  engine: vllm\n"
+			      "  engine_args:\n    model: /share/QwQ-32B # a folder\n"
+			      "    served_model_name: qwq\n"
+			      "    tensor_parallel_size: 4\n    max_num_seqs: 8\n"
+			      "    enable_prefix_caching: false\n"
+			      "    enforce_eager: true\n"
+			      "  resources:\n    num_replicas: 2\n    num_gpus: 4\n",
+			      &s, &error));
+	assert_string_equal(s.stack.name, "vllm");
+	assert_string_equal(s.model.name, "qwen2.5-32b");
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "8");
+	expect(&s, "max_requests", "8");
+	assert_true(open_text("serve.yaml",
+			      "- serve_id: vllm_model\n  engine: sglang\n"
+			      "  engine_args:\n    model: /models/Qwen3-8B/\n"
+			      "    max_num_seqs: 4\n  engine_args_specific:\n"
+			      "    vllm:\n      tensor_parallel_size: 1\n"
+			      "    sglang:\n      tp: 2\n      page_size: 16\n",
+			      &s, &error));
+	assert_string_equal(s.stack.name, "sglang");
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "2");
+	expect(&s, "max_requests", "4");
+	expect(&s, "kv_block", "16");
+	/* its robots serve no model of ours */
+	assert_false(open_text("serve.yaml",
+			       "- serve_id: vllm_model\n  engine_args:\n"
+			       "    model: local/path\n    port: 5000\n",
+			       &s, &error));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(servers_of_flagscale),
 		cmocka_unit_test(test_inference_service),
 		cmocka_unit_test(test_a_group_of_pods),
 		cmocka_unit_test(test_manifests_in_markdown),

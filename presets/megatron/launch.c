@@ -13,7 +13,7 @@ struct launch {
 	struct arguments *arguments;
 	struct shell_word *word;
 	int count, flags;
-	bool full;
+	bool full, shown;          /* the launch is an echo */
 	int depth;                 /* of words within words that are looked into */
 	int line;                  /* of the outermost of them; 0 = none */
 	int looked;                /* words that were */
@@ -69,7 +69,8 @@ static bool see_command(void *context, const struct shell_word *words, int count
 		launch->full = true;
 	if (count > 1 && strstr(words[1].text, "/Ascend/ascend-toolkit/"))
 		launch->arguments->machine = "ascend";
-	if (flags <= launch->flags)
+	/* what is shown first is run behind */
+	if (flags < launch->flags || (flags == launch->flags && !launch->shown))
 		return true;
 	copy = malloc((size_t)count * sizeof *copy);
 	launch->full = launch->full || !copy;
@@ -83,6 +84,7 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	launch->word = copy;
 	launch->count = count;
 	launch->flags = flags;
+	launch->shown = flags > 0 && strcmp(words[0].text, "echo") == 0;
 	launch->loop = launch->arguments->loop;
 	return true;
 }

@@ -253,8 +253,17 @@ static bool take_recipes_rest(const struct arguments *arguments,
 		if (!knob_parse(out, knob_find("zero"), "1", why, sizeof why))
 			return false;
 	}
-	if (strcmp(recipe->name, "nemo-recipe") == 0 || out->model.moe.experts == 0 ||
-	    out->plan.etp == 1 ||
+	if (strcmp(recipe->name, "nemo-recipe") == 0 || out->model.moe.experts == 0)
+		return true;
+	/* experts under TP need it (transformer_config.py), so the recipe has it */
+	if (out->plan.tp > 1 && !out->plan.sp &&
+	    !arguments_find(arguments, "sequence-parallel")) {
+		import_note(report, IMPORT_ASSUMED, "sp",
+			    "on, as experts under TP need");
+		if (!knob_parse(out, knob_find("sp"), "on", why, sizeof why))
+			return false;
+	}
+	if (out->plan.etp == 1 ||
 	    arguments_find(arguments, "expert-tensor-parallel-size"))
 		return true;
 	import_note(report, IMPORT_ASSUMED, "etp", "1, as in the recipes");
@@ -361,6 +370,39 @@ static bool read_machine(const struct arguments *arguments, struct scenario *out
 	       primus_machine(out, arguments->file, report, error);
 }
 
+/* Whether a recipe that another file holds is one of adapters: by its name
+ * ("qwen3_8b_peft_config"), or by the scheme that its command asks for. */
+static bool is_peft(const struct arguments *arguments, const struct argument *recipe)
+{
+	static const char *const flags[] = { "mode", "peft-scheme", "peft" };
+	bool is = recipe && strcmp(recipe->name, "nemo-recipe") != 0 &&
+		  (strstr(recipe->value, "_peft") || strstr(recipe->value, "_lora"));
+
+	for (size_t i = 0; recipe && i < sizeof flags / sizeof flags[0]; i++) {
+		const struct argument *a = arguments_find(arguments, flags[i]);
+
+		is = is || (a && (strcmp(a->value, "lora") == 0 ||
+				  strcmp(a->value, "dora") == 0));
+	}
+	return is;
+}
+
+/* LoRA's default rank (megatron/bridge/peft/lora.py), which a recipe may change. */
+static bool read_peft(const struct arguments *arguments, struct scenario *out,
+		      struct import_report *report)
+{
+	const struct argument *rank = arguments_find(arguments, "dim");
+	char why[256];
+
+	if (!is_peft(arguments, find_recipe(arguments)))
+		return true;
+	if (!rank)
+		import_note(report, IMPORT_ASSUMED, "lora_rank",
+			    "32, as the recipes have it");
+	return knob_parse(out, knob_find("lora_rank"), rank ? rank->value : "32", why,
+			  sizeof why);
+}
+
 /* The adapters of a recipe's finetuning. */
 static bool read_adapters(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report)
@@ -371,7 +413,7 @@ static bool read_adapters(const struct arguments *arguments, struct scenario *ou
 	char why[256];
 
 	if (!a)
-		return true;
+		return read_peft(arguments, out, report);
 	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s%s%s", a->value,
 		    targets ? " beside " : "", targets ? targets->value : "");
 	if (targets && !knob_parse(out, knob_find("lora_targets"), targets->value, why,

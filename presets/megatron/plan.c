@@ -217,6 +217,12 @@ static bool read_recompute(struct flag_reader *r)
 		return false;
 	if (!flag_number(r, "recompute-num-layers", &layers))
 		return false;
+	/* the first none of each chunk (core/transformer/transformer_block.py) */
+	if (plan->recompute == RECOMPUTE_FULL && layers == 0 &&
+	    flag_says(r, "recompute-method", "block") &&
+	    flag_is_set(r, "recompute-num-layers") &&
+	    !flag_set(r, "recompute", "none", flag_find(r, "recompute-num-layers")))
+		return false;
 	/* uniform recomputes all layers, in units of that many; block that many layers
 	 * of every chunk; selective refuses them (E17), which a rule says */
 	if (plan->recompute == RECOMPUTE_NONE ||

@@ -69,7 +69,8 @@ static bool note_call(struct python *p, const char *key, const char *name, int l
 		return false;
 	if (strcmp(key, "mixed_precision") == 0 && !note_precision(p, name, line))
 		return false;
-	if (strstr(name, "_pipeline_model_parallel_layout"))
+	if (strstr(name, "_pipeline_model_parallel_layout") ||
+	    strcmp(key, "model.pipeline_model_parallel_layout") == 0)
 		return python_set(p, "bridge-layout", name, line);
 	return !is_common(name) || python_set(p, "common", name, line);
 }

@@ -19,6 +19,7 @@ static const struct {
 } tokenizers[] = {
 	{ "bigscience/tokenizer", 250680, false },
 	{ "byte-level-bpe-tokenizer-no-norm-250k", 250680, false },
+	{ "GPT2BPETokenizer", 50257, false },
 	{ "t5-small", 32100, false },
 	{ "Llama2Tokenizer", 32000, false },
 	{ "LLamaTokenizer", 32000, false },

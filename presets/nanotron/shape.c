@@ -33,6 +33,9 @@ const char *const nanotron_shape_keys[] = {
 	MOE "moe_intermediate_size",
 	MOE "shared_expert_intermediate_size",
 	MOE "enable_shared_expert",
+	SHAPE "is_llamoe_config",
+	SHAPE "moe_num_experts",
+	SHAPE "num_experts_per_tok",
 	NULL,
 };
 
@@ -68,6 +71,7 @@ static bool read_class(const struct mapped *m, struct model *model,
 					      SHAPE "sinusoidal_position_embedding",
 					      SHAPE "attn_pdrop" };
 	bool known = mapped_true(m, SHAPE "is_llama_config") ||
+		     mapped_true(m, SHAPE "is_llamoe_config") ||
 		     mapped_true(m, SHAPE "is_qwen2_config");
 
 	*model = (struct model){ .gated_mlp = true,
@@ -130,7 +134,10 @@ static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
 {
 	moe->experts_per_token = 1;
 	moe->expert_ffn = ffn;
-	if (!mapped_count(m, MOE "num_experts", &moe->experts) ||
+	/* of the example of experts, whose keys stand with the others */
+	if (!mapped_count(m, SHAPE "moe_num_experts", &moe->experts) ||
+	    !mapped_count(m, SHAPE "num_experts_per_tok", &moe->experts_per_token) ||
+	    !mapped_count(m, MOE "num_experts", &moe->experts) ||
 	    !mapped_count(m, MOE "top_k", &moe->experts_per_token) ||
 	    !mapped_count(m, MOE "moe_intermediate_size", &moe->expert_ffn))
 		return false;
@@ -141,6 +148,35 @@ static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
 	if (moe->experts < 1)
 		memset(moe, 0, sizeof *moe);
 	return true;
+}
+
+/* A key of the shape that is not read leaves it in doubt. */
+static void note_structure(const struct mapped *m)
+{
+	static const char *const parts[] = { "expert", "mamba",  "latent", "kv_lora",
+					     "ssm",    "layer_", "hybrid" };
+	static const char *const trifles[] = { "initial", "norm", "capacity",
+					       "_eps",    "loss", "dispatch" };
+	char why[128] = "";
+
+	for (int i = 0; i < m->pairs->count; i++) {
+		const struct pair *pair = &m->pairs->item[i];
+		bool is = false;
+
+		if (strncmp(pair->key, SHAPE, sizeof SHAPE - 1) != 0 ||
+		    word_among(pair->key, nanotron_shape_keys) ||
+		    strcmp(pair->value, "0") == 0 || strcmp(pair->value, "false") == 0)
+			continue;
+		for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+			is = is || strstr(pair->key + sizeof SHAPE - 1, parts[k]);
+		for (size_t k = 0; k < sizeof trifles / sizeof trifles[0]; k++)
+			is = is && !strstr(pair->key, trifles[k]);
+		if (is && why[0] == '\0')
+			snprintf(why, sizeof why, "%.60s is not read",
+				 pair->key + sizeof SHAPE - 1);
+	}
+	if (why[0] != '\0')
+		mapped_approximate(m, "structure", why);
 }
 
 bool nanotron_read_model(const struct mapped *m)
@@ -174,6 +210,7 @@ bool nanotron_read_model(const struct mapped *m)
 		return error_set(m->error, m->pairs->file, from->line,
 				 "this model is not sound: %s", why);
 	m->out->model = model;
+	note_structure(m);
 	return true;
 }
 

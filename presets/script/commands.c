@@ -390,7 +390,7 @@ static void note_loop(struct shell *shell)
 }
 
 /* A plain command, from its first word on. */
-static void run(struct shell *shell, const struct command *command, int first)
+static void run(struct shell *shell, struct command *command, int first)
 {
 	const struct shell_visitor *v = shell->visitor;
 	const struct shell_word *words;
@@ -399,6 +399,8 @@ static void run(struct shell *shell, const struct command *command, int first)
 
 	words = command->word + at;
 	count = command->count - at;
+	if (count > 0 && strcmp(words[0].text, "eval") == 0)
+		shell_unfold(shell, command->word + at, count);
 	if (shell->full)
 		return;
 	if (count == 0) {

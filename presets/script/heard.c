@@ -310,3 +310,27 @@ bool shell_hear_sum(struct shell *shell, struct builder *b)
 	free(parted);
 	return true;
 }
+
+void shell_unfold(struct shell *shell, struct shell_word *words, int count)
+{
+	for (int i = 1; i < count && !shell->full; i++) {
+		const char *from = words[i].text;
+		char *text, *to;
+
+		if (!strchr(from, '\\') || strchr(from, ' '))
+			continue;
+		to = text = strdup(from);
+		error_note_memory(!text);
+		shell->full = !text;
+		for (; text && *from != '\0'; from++) {
+			from += *from == '\\' && from[1] != '\0';
+			*to++ = *from;
+		}
+		if (!text)
+			return;
+		*to = '\0';
+		words[i].text = arguments_keep(shell->arguments, text, strlen(text));
+		shell->full = !words[i].text;
+		free(text);
+	}
+}

@@ -95,6 +95,9 @@ bool shell_hear_echo(struct shell *shell, struct builder *b, struct command *com
 
 /* "$(expr A + B)", at the bracket: the number, as "$((A + B))" has it. */
 bool shell_hear_sum(struct shell *shell, struct builder *b);
+/* Words of `eval`, which are read once more: a sign that a backslash kept is a plain
+ * one then. Quotes stay, which readers of values take off. */
+void shell_unfold(struct shell *shell, struct shell_word *words, int count);
 
 /* --- counted.c --- */
 /* "i = 0; i < N; i++" of a loop that is run: its numbers stand in the pool as the words

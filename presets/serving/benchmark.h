@@ -1,4 +1,4 @@
-/* benchmark.h - scenarios of llm-d's benchmark. */
+/* benchmark.h - scenarios of llm-d's benchmark, lists of servers of FlagScale. */
 #ifndef PRESETS_SERVING_BENCHMARK_H
 #define PRESETS_SERVING_BENCHMARK_H
 
@@ -7,5 +7,8 @@
 /* The script that the pools of a file's scenarios run, to be freed; its lines are those
  * of the file. NULL: it has none. */
 char *benchmark_script(const struct node *root);
+/* The same of the servers of this tool in FlagScale's list. */
+struct tool;
+char *flagscale_script(const struct tool *tool, const struct node *root);
 
 #endif
