@@ -190,13 +190,15 @@ static void test_the_headline_never_leaves(void **state)
 	stage_close(&s);
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "5");
-	stage_shows(&s, "71.5 GiB  step 35.0 s  935 tok/s/GPU  bubble 7.2 %");
+	stage_shows(&s, "71.5 GiB        step 35.0 s         935 tok/s/GPU  ");
+	stage_shows(&s, "bubble 7.2 %           exposed 6.81 s  ");
 	/* what a change leaves no room for stands behind the tabs */
 	stage_type(&s, "l");
 	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
 		explorer_show(&s.explorer, (enum view_id)view);
-		stage_shows(&s,
-			    "43.6 GiB -39%v  step 45.1 s +29%^  726 tok/s/GPU -22%v");
+		stage_shows(&s, "43.6 GiB -39%v ");
+		stage_shows(&s, " step 45.1 s +29%^ ");
+		stage_shows(&s, " 726 tok/s/GPU -22%v ");
 		stage_shows(&s, "$115 k +29%^");
 		stage_shows(&s, "bubble 4.5 % -2.7ptv");
 		stage_shows(&s, "exposed 16.1 s +136%^");
@@ -369,6 +371,48 @@ static void test_the_strip_keeps_its_place(void **state)
 		stage_type(&s, "l");
 		assert_int_equal(row_of(&s, "tok/s/GPU at each value"), row);
 		stage_type(&s, "hh");
+	}
+	/* however few stages there are */
+	stage_type(&s, "3");
+	for (int pp = 1, row = row_of(&s, "stage 0  forward"); pp <= 8; pp *= 2) {
+		stage_type(&s, (const char *const[]){ "h", "l" }[pp > 1]);
+		assert_int_equal(s.explorer.scenario.plan.pp, pp);
+		assert_int_equal(row_of(&s, "stage 0  forward"), row);
+	}
+	stage_close(&s);
+}
+
+static int column_of(struct stage *s, const char *text)
+{
+	char *screen = stage_text(s), *at = strstr(screen, text), *line = at;
+	int column = -1;
+
+	if (at) {
+		while (line > screen && line[-1] != '\n')
+			line--;
+		column = (int)(at - line);
+	}
+	free(screen);
+	return column;
+}
+
+/* A number of the headline stands where it stood, whatever another one becomes. */
+static void test_the_headline_keeps_its_place(void **state)
+{
+	static const char *const parts[] = { " GiB ", "step ", " tok/s/GPU", "bubble ",
+					     "exposed " };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		int column;
+
+		stage_type(&s, "4/mbs\n=2\n");
+		column = column_of(&s, parts[i]);
+		assert_in_range(column, 40, 119);
+		stage_type(&s, "hhl");
+		assert_int_equal(column_of(&s, parts[i]), column);
 	}
 	stage_close(&s);
 }
@@ -1039,6 +1083,7 @@ int main(void)
 		cmocka_unit_test(test_the_last_plan_that_ran_stays_below),
 		cmocka_unit_test(test_rows_of_knobs_keep_their_place),
 		cmocka_unit_test(test_the_strip_keeps_its_place),
+		cmocka_unit_test(test_the_headline_keeps_its_place),
 		cmocka_unit_test(test_a_mend_that_fits_comes_first),
 		cmocka_unit_test(
 			test_a_mend_further_away_comes_before_those_that_do_not_fit),

@@ -259,6 +259,24 @@ static void test_it_plays_on_a_terminal(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* A plan is not drawn beside itself. */
+static void test_what_is_pinned_stands_beside_others_alone(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "3/gbs\n=64\n");
+	stage_type(&s, "p");
+	stage_lacks(&s, "pinned: 4 stages");
+	stage_type(&s, "l");
+	stage_shows(&s, "pinned: 4 stages");
+	stage_shows(&s, "this plan: 4 stages");
+	stage_type(&s, "h");
+	stage_lacks(&s, "pinned: 4 stages");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_a_stopped_step_is_shown_whole_again),
 		cmocka_unit_test(test_micro_batches_turn),
 		cmocka_unit_test(test_it_plays_on_a_terminal),
+		cmocka_unit_test(test_what_is_pinned_stands_beside_others_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

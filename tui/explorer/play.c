@@ -99,6 +99,9 @@ void play_refresh(struct explorer *explorer)
 	explorer->play = play_of(explorer, &explorer->scenario);
 	explorer->play_before =
 		explorer->pinned ? play_of(explorer, &explorer->baseline) : NULL;
+	/* a plan beside itself shows nothing */
+	if (explorer->play_before == explorer->play)
+		explorer->play_before = NULL;
 	explorer->play_stale = false;
 }
 

@@ -11,25 +11,26 @@ struct headline {
 	const char *per; /* behind its unit where its label is left out */
 	int bare;        /* from this style on its unit has to tell it */
 	int rank;
-	int row; /* of two on a narrow screen; below 0: in none */
+	int slot; /* columns of most values with their change, and of what it is per */
+	int row;  /* of two on a narrow screen; below 0: in none */
 };
 
 enum { MOST = 7, NEVER = 9 };
 
 static const struct headline headlines[2][MOST] = {
-	{ { "", "total_bytes", NULL, NEVER, 1, 0 },
-	  { "step", "step_seconds", NULL, 2, 2, 0 },
-	  { "per GPU", "tokens_per_second_per_gpu", "/GPU", 1, 0, 1 },
-	  { "bubble", "bubble_ratio", NULL, NEVER, 3, 0 },
-	  { "exposed", "exposed_seconds", NULL, NEVER, 4, 1 },
-	  { "", "run_dollars", NULL, NEVER, 5, 1 },
-	  { "MFU", "mfu", NULL, NEVER, 6, -1 } },
-	{ { "", "total_bytes", NULL, NEVER, 1, 0 },
-	  { "TPOT", "tpot_seconds", NULL, NEVER, 2, 0 },
-	  { "per GPU", "output_tokens_per_second_per_gpu", "/GPU", 1, 0, 1 },
-	  { "TTFT", "ttft_seconds", NULL, NEVER, 3, 1 },
-	  { "", "dollars_per_million_tokens", NULL, NEVER, 4, 0 },
-	  { "per user", "output_tokens_per_second_per_user", NULL, NEVER, 5, -1 } },
+	{ { "", "total_bytes", NULL, NEVER, 1, 14, 0 },
+	  { "step", "step_seconds", NULL, 2, 2, 13, 0 },
+	  { "per GPU", "tokens_per_second_per_gpu", "/GPU", 1, 0, 17, 1 },
+	  { "bubble", "bubble_ratio", NULL, NEVER, 3, 14, 0 },
+	  { "exposed", "exposed_seconds", NULL, NEVER, 4, 13, 1 },
+	  { "", "run_dollars", NULL, NEVER, 5, 14, 1 },
+	  { "MFU", "mfu", NULL, NEVER, 6, 14, -1 } },
+	{ { "", "total_bytes", NULL, NEVER, 1, 14, 0 },
+	  { "TPOT", "tpot_seconds", NULL, NEVER, 2, 14, 0 },
+	  { "per GPU", "output_tokens_per_second_per_gpu", "/GPU", 1, 0, 18, 1 },
+	  { "TTFT", "ttft_seconds", NULL, NEVER, 3, 14, 1 },
+	  { "", "dollars_per_million_tokens", NULL, NEVER, 4, 12, 0 },
+	  { "per user", "output_tokens_per_second_per_user", NULL, NEVER, 5, 18, -1 } },
 };
 
 /* How all of them are written: by the room alone, so that a key moves nothing. */
@@ -37,6 +38,7 @@ struct style {
 	int bare; /* 0: all have their labels */
 	int gap;
 	bool terse; /* there is no room for what a unit is per */
+	bool still; /* each in a slot of its own, so that a change moves no other */
 };
 
 static const struct headline *headlines_of(const struct explorer *explorer)
@@ -56,17 +58,28 @@ static const char *per_of(const struct headline *headline, struct style style)
 		       : "";
 }
 
+static int slot_of(const struct headline *headline, struct style style)
+{
+	int label = text_width(label_of(headline, style));
+
+	return style.still ? label + (label > 0) + headline->slot +
+				     text_width(per_of(headline, style)) + style.gap
+			   : 0;
+}
+
 static int width_of(const struct explorer *explorer, const struct headline *headline,
 		    struct style style)
 {
 	char change[CHANGE_TEXT];
 	enum role role;
+	int slot = slot_of(headline, style), width;
 
 	change_text(explorer, headline->key, change, sizeof change, &role);
 	change_shorten(change);
-	return number_width(explorer, label_of(headline, style), headline->key) +
-	       text_width(per_of(headline, style)) +
-	       (change[0] != '\0' ? text_width(change) + 2 : 0) + style.gap;
+	width = number_width(explorer, label_of(headline, style), headline->key) +
+		text_width(per_of(headline, style)) +
+		(change[0] != '\0' ? text_width(change) + 2 : 0) + style.gap;
+	return width > slot ? width : slot;
 }
 
 static int put(const struct explorer *explorer, struct canvas *canvas, int x, int y,
@@ -75,7 +88,7 @@ static int put(const struct explorer *explorer, struct canvas *canvas, int x, in
 	const char *label = label_of(headline, style);
 	char value[64], change[CHANGE_TEXT];
 	enum role role, kind = ROLE_VALUE;
-	int used = 0;
+	int used = 0, width = width_of(explorer, headline, style);
 
 	if (strcmp(headline->key, "total_bytes") == 0 && !explorer->estimate.fits)
 		kind = ROLE_BAD;
@@ -88,10 +101,10 @@ static int put(const struct explorer *explorer, struct canvas *canvas, int x, in
 	used += canvas_text(canvas, x + used, y, CANVAS_MAX, kind,
 			    per_of(headline, style));
 	if (change[0] == '\0')
-		return used + style.gap;
+		return width;
 	used += 1 + canvas_text(canvas, x + used + 1, y, CANVAS_MAX, role, change);
 	canvas_put(canvas, x + used, y, change_glyph(canvas, change), role);
-	return used + 1 + style.gap;
+	return width;
 }
 
 /* In which of two lines each stands, the first ranks first: where there is room; what
@@ -112,7 +125,7 @@ static int place(const struct explorer *explorer, struct style style, const int 
 			if (all[i].rank != rank)
 				continue;
 			width = width_of(explorer, &all[i], style);
-			while (at < 2 && used[at] + width > room[at])
+			while (at < 2 && used[at] + width - style.gap >= room[at])
 				at++;
 			if (at == 2)
 				return count;
@@ -131,6 +144,8 @@ static void draw_line(const struct explorer *explorer, struct canvas *canvas,
 	const struct headline *all = headlines_of(explorer);
 	int x = rect.x + rect.width - used;
 
+	if (used == 0)
+		return;
 	canvas_fill(canvas, (struct rect){ x, rect.y, used, 1 }, ' ', ROLE_DEFAULT);
 	for (int i = 0; i < MOST && all[i].key; i++)
 		if (line[i] == at)
@@ -144,24 +159,44 @@ static void say_why_not(const struct explorer *explorer, struct canvas *canvas,
 		     explorer->estimate.legal ? " no request fits " : " can't run ");
 }
 
+/* As many as there is room for, then each in a slot of its own, then wide gaps and what
+ * units are per. */
+static struct style find_style(const struct explorer *explorer, const int room[2])
+{
+	enum { ALL = 140 };
+	const int bare = room[0] + room[1] < ALL;
+	const int least = headlines_of(explorer)[MOST - 1].key ? 6 : 5;
+	const struct style styles[] = {
+		{ bare, 2, false, true }, { bare, 1, false, true },
+		{ bare, 1, true, true },  { bare, 2, false, false },
+		{ bare, 2, true, false },
+	};
+	int line[MOST], used[2], best = 0, most = 0;
+
+	for (int i = 0; i < 5 && most < least; i++) {
+		int count = place(explorer, styles[i], room, line, used);
+
+		if (count > most) {
+			most = count;
+			best = i;
+		}
+	}
+	return styles[best];
+}
+
 void draw_headline(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, struct rect more)
 {
-	enum { ALL = 140 };
 	const int room[2] = { rect.width, more.width };
-	struct style style = { room[0] + room[1] < ALL, 2, false }, terse = style;
+	struct style style;
 	int line[MOST], used[2];
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);
 		return;
 	}
-	terse.terse = true;
-	if (place(explorer, terse, room, line, used) >
-	    place(explorer, style, room, line, used)) {
-		style = terse;
-		place(explorer, style, room, line, used);
-	}
+	style = find_style(explorer, room);
+	place(explorer, style, room, line, used);
 	draw_line(explorer, canvas, rect, style, line, 0, used[0]);
 	draw_line(explorer, canvas, more, style, line, 1, used[1]);
 }
@@ -200,7 +235,7 @@ int draw_headline_rows(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
 	enum { ALL = 60 };
-	struct style style = { rect.width < ALL ? 2 : 0, 2, false };
+	struct style style = { rect.width < ALL ? 2 : 0, 2, false, false };
 
 	if (!has_numbers(explorer)) {
 		say_why_not(explorer, canvas, rect);

@@ -341,23 +341,13 @@ static int rows_below(const struct explorer *explorer, struct rect rect,
 	return rect.height - foot < t->stages ? 2 : foot;
 }
 
-/* The lane of one stage is all work: what that is spent on, where there is room. */
-static void draw_spent(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect, int y)
-{
-	struct page p = { explorer, canvas, rect, y + 1, ROOM_COMPACT };
-
-	if (y + 5 + overview_foot(explorer, rect.height) > rect.y + rect.height)
-		return;
-	page_time_bar(&p);
-}
-
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
 	const struct timeline *t = played(explorer->play), *before;
 	struct rect chart = rect, below;
 	struct window window;
+	int spare = 0;
 
 	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
 		passes_draw(explorer, canvas, rect);
@@ -374,8 +364,11 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	below = chart;
 	below.height = rows_below(explorer, chart, t, before != NULL);
 	chart.height -= below.height;
-	if (!before && chart.height > timeline_rows(chart, t) * t->stages)
-		chart.height = timeline_rows(chart, t) * t->stages;
+	if (!before) {
+		spare = timeline_spare_rows(rect, chart, t);
+		if (chart.height > timeline_rows(chart, t) * t->stages)
+			chart.height = timeline_rows(chart, t) * t->stages;
+	}
 	below.y = chart.y + chart.height;
 	timeline_draw_axis(canvas, (struct rect){ rect.x, below.y, rect.width, 1 },
 			   &window);
@@ -392,14 +385,19 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	timeline_mark(explorer, canvas, chart, t, chosen_item(explorer, t), &window);
 	/* lanes of more than a row have their memory below them, one alone a line */
 	if (timeline_rows(chart, t) > 1 && below.height > 1)
-		below.height = 1;
+		below.height = 1 + spare;
 	timeline_draw_alone(canvas, below, t);
 	timeline_draw_memory(canvas, below, t, chosen_stage(explorer, t), &window);
 	draw_item_text(
 		explorer, canvas,
 		(struct rect){ rect.x, below.y + below.height, rect.width, FOOT }, t);
-	if (t->stages == 1 && !before)
-		draw_spent(explorer, canvas, rect, below.y + below.height + FOOT);
+	if (t->stages == 1 && !before && spare > 0)
+		timeline_draw_spent(explorer, canvas, rect, below.y + 1,
+				    below.y + below.height);
+	else if (t->stages == 1 && !before)
+		timeline_draw_spent(
+			explorer, canvas, rect, below.y + below.height + FOOT,
+			rect.y + rect.height - overview_foot(explorer, rect.height));
 }
 
 /* Another stage at the same moment. */

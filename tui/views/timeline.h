@@ -48,6 +48,12 @@ void timeline_layers_text(const struct explorer *explorer, const struct timeline
 /* Of one stage, in a line: no pipeline, so no bubble, and what it holds is level. */
 void timeline_draw_alone(struct canvas *canvas, struct rect rect,
 			 const struct timeline *timeline);
+/* Rows of the chart that lanes of the same height leave. On a high screen more of other
+ * things stands there. */
+int timeline_spare_rows(struct rect rect, struct rect chart, const struct timeline *t);
+/* What the step of one stage is spent on, from row y on, where `end` leaves room. */
+void timeline_draw_spent(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect rect, int y, int end);
 
 /* --- the chart (views/timeline_chart.c) --- */
 

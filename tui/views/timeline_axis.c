@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/views/page.h"
 #include "tui/views/timeline.h"
 
 /* Columns that an item takes in the mean where time is left out. */
@@ -209,4 +210,55 @@ void timeline_draw_alone(struct canvas *canvas, struct rect rect,
 	if (text_width(text) > rect.width)
 		snprintf(text, sizeof text, "no bubble; activations %s", peak);
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, text);
+}
+
+/* What the bar is made of, in seconds, with what the last key changed. */
+static void draw_spent_numbers(struct page *p)
+{
+	const struct estimate *e = &p->explorer->estimate;
+	struct item item[DIM_COUNT + 3];
+	char key[DIM_COUNT][40];
+	int count = 0;
+
+	item[count++] = (struct item){ "compute", "compute_seconds", ROLE_DEFAULT };
+	if (e->recompute_seconds > 0)
+		item[count++] =
+			(struct item){ "recompute", "recompute_seconds", ROLE_DEFAULT };
+	for (int d = 0; d < DIM_COUNT; d++) {
+		snprintf(key[d], sizeof key[d], "%s.exposed_seconds",
+			 dimension_key((enum dimension)d));
+		if (e->cost[d].exposed_seconds > 0)
+			item[count++] =
+				(struct item){ dimension_label((enum dimension)d),
+					       key[d], ROLE_DEFAULT };
+	}
+	item[count++] = (struct item){ "optimizer", "optimizer_seconds", ROLE_DEFAULT };
+	page_grid(p, item, count, page_columns(p));
+}
+
+/* The lane of one stage is all work: what that is spent on, where there is room. */
+void timeline_draw_spent(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect rect, int y, int end)
+{
+	struct page p = { explorer, canvas, rect, y + 1, ROOM_COMPACT };
+
+	if (y + 5 > end)
+		return;
+	if (y + 10 > end) {
+		page_time_bar(&p);
+		return;
+	}
+	p.room = ROOM_RICH;
+	page_time_bar(&p);
+	p.y++;
+	draw_spent_numbers(&p);
+}
+
+int timeline_spare_rows(struct rect rect, struct rect chart, const struct timeline *t)
+{
+	enum { HIGH = 44 };
+
+	if (rect.height >= HIGH || timeline_rows(chart, t) < 2)
+		return 0;
+	return chart.height - timeline_rows(chart, t) * t->stages;
 }
