@@ -80,7 +80,7 @@ static bool is_asked(int which)
 	int part = 1, parts = 1;
 
 	if (text && (sscanf(text, "%d/%d", &part, &parts) != 2 || part < 1 ||
-		     part > parts || parts > command_count))
+		     part > parts || parts > tried_count))
 		fail_msg("FAULTS_PART=%s is no part of a whole", text);
 	return which % parts == part - 1;
 }
@@ -88,7 +88,7 @@ static bool is_asked(int which)
 static void test_commands_without_memory(void **state)
 {
 	(void)state;
-	for (int i = 0; i < command_count; i++) {
+	for (int i = 0; i < tried_count; i++) {
 		if (!is_asked(i))
 			continue;
 		fail_calls(i, "malloc", "");
@@ -131,7 +131,7 @@ static void test_a_name_opens_one_file(void **state)
 static void test_commands_that_can_not_open(void **state)
 {
 	(void)state;
-	for (int i = 0; i < command_count; i++)
+	for (int i = 0; i < tried_count; i++)
 		if (is_asked(i))
 			fail_calls(i, "open", "");
 	fault_check();
@@ -146,7 +146,7 @@ static void test_commands_on_a_full_disk(void **state)
 	snprintf(full, sizeof full, "sh -c 'exec %s \"$@\" > /dev/full' sh",
 		 fault_program);
 	setenv("SHARDSCOPE", full, 1);
-	for (int i = 0; i < command_count; i++) {
+	for (int i = 0; i < tried_count; i++) {
 		struct ran ran;
 
 		if (!is_asked(i))

@@ -73,7 +73,7 @@ static void test_commands(void **state)
 	};
 
 	(void)state;
-	for (int i = 0; i < command_count; i++)
+	for (int i = 0; i < tried_count; i++)
 		check(command[i], true);
 	for (size_t i = 0; i < sizeof larger / sizeof larger[0]; i++)
 		check(larger[i], true);

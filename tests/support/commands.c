@@ -110,11 +110,11 @@ static const char *const commands[] = {
 };
 
 char *command[sizeof commands / sizeof *commands];
-const int command_count = sizeof commands / sizeof *commands;
+const int tried_count = sizeof commands / sizeof *commands;
 
 static void name_commands(const char *folder)
 {
-	for (int i = 0; i < command_count; i++) {
+	for (int i = 0; i < tried_count; i++) {
 		const char *at = strchr(commands[i], '@');
 		size_t size = strlen(commands[i]) + strlen(folder) + 1;
 
@@ -159,6 +159,6 @@ void commands_begin(const char *folder)
 
 void commands_end(void)
 {
-	for (int i = 0; i < command_count; i++)
+	for (int i = 0; i < tried_count; i++)
 		free(command[i]);
 }

@@ -4,7 +4,7 @@
 
 /* As a shell takes them. Those that are tried most closely stand first. */
 extern char *command[];
-extern const int command_count;
+extern const int tried_count;
 
 /* What they read is put into this empty folder. */
 void commands_begin(const char *folder);
