@@ -200,6 +200,8 @@ static void test_a_ring_passes_keys_on(void **state)
 	share_sequence(CP_RING);
 	check_exchange("ring KV", COLLECTIVE_SEND, own_keys(), CP - 1, 2 * (CP - 1));
 	assert_true(small_named("ring KV")->overlaps);
+	/* backward a part and its gradient, and those that come next */
+	assert_close(small_named("ring KV")->passing_bytes, 4 * own_keys(), 1e-12);
 	/* one tensor where a key is its value */
 	scenario.model.kind[0].attention.shared_kv = true;
 	scenario.model.kind[0].attention.value_dim = QUERY_DIM;
@@ -242,6 +244,9 @@ static void test_gathered_keys(void **state)
 	share_sequence(CP_ALL_GATHER);
 	check_exchange("gather KV", COLLECTIVE_ALL_GATHER, CP * own_keys(), 1, 1);
 	check_exchange("KV gradient", COLLECTIVE_REDUCE_SCATTER, CP * own_keys(), 0, 1);
+	/* all of them, and their gradients */
+	assert_close(small_named("gather KV")->passing_bytes, 2 * CP * own_keys(),
+		     1e-12);
 }
 
 /* Ulysses (arXiv 2309.14509, section 3): queries, keys and values go in, outputs come

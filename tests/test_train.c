@@ -681,9 +681,39 @@ static void test_a_full_list_of_traffic_adds_up(void **state)
 	assert_true(e.traffic[0].count == 2);
 }
 
+/* Of 2,048 tokens a rank of TP 4 has two heads of keys and values, 2 MiB. Backward a
+ * ring of four holds two parts and their gradients, a gather all four and theirs;
+ * logits that are gone have left more room than that. */
+static void test_keys_of_other_ranks_are_held(void **state)
+{
+	const double part = 2048 * 2 * (128 + 128) * 2;
+	struct estimate *e = calloc(1, sizeof *e);
+	double alone, last;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	s.plan.tp = s.plan.cp = 4;
+	s.plan.cp_kind = CP_RING;
+	train_estimate(&s, e);
+	alone = e->stage[0].buffers_bytes - 4 * part;
+	last = e->stage[3].buffers_bytes;
+	s.plan.cp_kind = CP_ALL_GATHER;
+	train_estimate(&s, e);
+	assert_close(e->stage[0].buffers_bytes - alone, 2 * 4 * part, 1e-9);
+	assert_close(e->stage[3].buffers_bytes, last, 1e-12);
+	s.plan.cp = 1;
+	s.plan.micro_batch = 1;
+	s.plan.seq_len /= 4;
+	train_estimate(&s, e);
+	assert_close(e->stage[0].buffers_bytes, alone, 1e-9);
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys_of_other_ranks_are_held),
 		cmocka_unit_test(test_activations_are_those_of_korthikanti),
 		cmocka_unit_test(test_full_recomputation_keeps_the_layers_input),
 		cmocka_unit_test(test_tiles_of_an_mlp_hold_one_piece),

@@ -48,6 +48,7 @@ VALUE(sent, cost_of(a)->host_bytes)
 VALUE(named, cost_of(a)->sent_bytes)
 VALUE(whole, cost_of(a)->whole_bytes)
 VALUE(gemm, cost_of(a)->gemm_bytes)
+VALUE(passing, cost_of(a)->passing_bytes)
 VALUE(again, layer_again_bytes(cost_of(a)))
 VALUE(narrow, cost_of(a)->narrow)
 VALUE(again_flops, cost_of(a)->again_flops)
@@ -308,6 +309,24 @@ static void gemm_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "e", "experts of it", "%s.groups", key);
 }
 
+static void passing_terms(const struct asked *a, struct explanation *out)
+{
+	const struct graph *graph = explain_graph(a);
+	char name[32];
+	int most = 0;
+
+	for (int i = 1; i < graph->count; i++)
+		if (graph->item[i].passing_bytes > graph->item[most].passing_bytes)
+			most = i;
+	explain_say(out, is_mtp(a) ? "max(layer, X)" : "X");
+	if (is_mtp(a))
+		explain_from(a, out, "layer", "of the last kind",
+			     "kinds.%d.passing_bytes",
+			     model_mtp_kind(&a->scenario->model));
+	explain_from(a, out, "X", graph->item[most].name,
+		     "%s.operators.%d.passing_bytes", explain_part(a, name), most);
+}
+
 static void again_terms(const struct asked *a, struct explanation *out)
 {
 	char name[32];
@@ -386,6 +405,8 @@ const struct explain_node explain_layer[] = {
 	     "not stored are recomputed, or come back from the host."),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, gemm_terms,
 	     NULL, graph),
+	NODE("passing_bytes", "Keys and values of other ranks", FORM_BYTES, passing,
+	     passing_terms, NULL, graph),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
 	     add_flops, NULL, graph),
 	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,

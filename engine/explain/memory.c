@@ -202,7 +202,8 @@ const struct explain_row explain_memory[] = {
 	  "with the gradients of one, experts included; without resharding, those "
 	  "of the whole stage. Logits count on the stage with the head: whole "
 	  "with a plain loss, one copy with a fused one, one tile with a chunked "
-	  "one; a recomputed layer reuses their memory once they are gone.",
+	  "one; a recomputed layer reuses their memory once they are gone. Keys and "
+	  "values of other ranks are those of one layer.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
 	  .fill = buffers },

@@ -134,6 +134,7 @@ static double host_backward(const struct asked *a)
 }
 OF(held, op->held_bytes)
 OF(away, op->away_bytes)
+OF(passing, op->passing_bytes)
 OF(kept, op->kept_bytes)
 OF(saved, op->saved_bytes)
 OF(whole,
@@ -367,6 +368,7 @@ const struct explain_node explain_operator[] = {
 	DRAWN("input_grad_flops", "FLOPs of a backward", FORM_FLOPS, input_grad_flops),
 	DRAWN("weight_grad_flops", "FLOPs of the weights' gradient", FORM_FLOPS,
 	      weight_grad_flops),
+	DRAWN("passing_bytes", "Of other ranks while it runs", FORM_BYTES, passing),
 	DRAWN("backward_bytes", "Memory traffic of a backward", FORM_TRAFFIC,
 	      backward_bytes),
 	DRAWN("rows", "Rows", FORM_COUNT, rows),

@@ -178,6 +178,7 @@ VALUE(trained_layers, sum_of(a)->trained_layers)
 VALUE(saved, sum_of(a)->saved_bytes)
 VALUE(sent, sum_of(a)->host_bytes)
 VALUE(gemm, sum_of(a)->gemm_bytes)
+VALUE(passing, sum_of(a)->passing_bytes)
 VALUE(narrow, sum_of(a)->narrow)
 VALUE(largest_dense, sum_of(a)->largest_dense)
 VALUE(largest_layer, sum_of(a)->largest_layer)
@@ -193,6 +194,7 @@ PARTS(add_saved, "saved_bytes")
 PARTS(add_sent, "sent_bytes")
 LARGEST(most_again, "again_bytes")
 LARGEST(most_gemm, "gemm_bytes")
+LARGEST(most_passing, "passing_bytes")
 LARGEST(most_dense, "dense_parameters")
 LARGEST(most_layer, "parameters")
 LARGEST(most_dense_trained, "trained_dense")
@@ -308,6 +310,8 @@ const struct explain_node explain_stage[] = {
 	     add_sent, NULL, sums),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, most_gemm,
 	     NULL, largest),
+	NODE("layer_passing_bytes", "Keys and values of other ranks", FORM_BYTES,
+	     passing, most_passing, NULL, largest),
 	NODE("largest_dense", "The largest layer without experts", FORM_COUNT,
 	     largest_dense, most_dense, NULL, largest),
 	NODE("largest_layer", "The largest layer", FORM_COUNT, largest_layer,

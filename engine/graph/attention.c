@@ -181,17 +181,30 @@ void graph_merge(const struct graph_context *c, const struct shape *shape,
 	op->modules = 1u << MODULE_CORE_ATTN;
 }
 
-/* Keys and values between the ranks of a context-parallel group. */
+static struct graph_operator *exchange(const struct graph_context *c,
+				       struct graph *graph, const char *name,
+				       enum collective_kind kind, double bytes,
+				       int forward, int backward)
+{
+	return graph_collective(c, graph, name, DIM_CP, kind, &c->mesh->cp_group, bytes,
+				forward, backward);
+}
+
+/* Keys and values between the ranks of a context-parallel group. What passes through a
+ * rank is most in the backward: a ring holds a part with its gradient while the next
+ * comes (Transformer Engine, context_parallel.py, p2p_comm_buffers of
+ * AttnFuncWithCPAndKVP2P.backward), a gather all keys and values and their gradients
+ * (AttnFuncWithCPAndKVAllGather), an exchange of heads what it sends. */
 void graph_keys(const struct graph_context *c, const struct mixing *m,
 		struct graph *graph)
 {
 	const struct plan *plan = &c->scenario->plan;
-	const struct group *cp = &c->mesh->cp_group;
 	double width = m->query_dim + m->value_dim;
 	/* a key that is its value is one tensor */
 	double entry = m->attention->shared_kv ? m->query_dim : width;
 	double each = scenario_attends_narrow(c->scenario) ? 1 : c->width;
 	double kv = c->tokens * m->kv_heads * entry * each;
+	double all = kv * (double)plan->cp;
 	int steps = (int)plan->cp - 1;
 	struct graph_operator *op;
 
@@ -199,16 +212,14 @@ void graph_keys(const struct graph_context *c, const struct mixing *m,
 		return;
 	if (plan->cp_kind == CP_RING) {
 		/* each step passes K and V on; backward K, V and their gradients */
-		op = graph_collective(c, graph, "ring KV", DIM_CP, COLLECTIVE_SEND, cp,
-				      kv, steps, 2 * steps);
-		if (op)
-			op->overlaps = true;
+		op = exchange(c, graph, "ring KV", COLLECTIVE_SEND, kv, steps,
+			      2 * steps);
+		op->overlaps = true;
+		op->passing_bytes = 2 * 2 * kv;
 	} else if (plan->cp_kind == CP_ALL_GATHER) {
-		graph_collective(c, graph, "gather KV", DIM_CP, COLLECTIVE_ALL_GATHER,
-				 cp, kv * (double)plan->cp, 1, 1);
-		graph_collective(c, graph, "KV gradient", DIM_CP,
-				 COLLECTIVE_REDUCE_SCATTER, cp, kv * (double)plan->cp,
-				 0, 1);
+		op = exchange(c, graph, "gather KV", COLLECTIVE_ALL_GATHER, all, 1, 1);
+		op->passing_bytes = 2 * all;
+		exchange(c, graph, "KV gradient", COLLECTIVE_REDUCE_SCATTER, all, 0, 1);
 	} else {
 		/* Ulysses: queries, keys, values in, outputs back (arXiv 2309.14509);
 		 * where there are fewer heads of keys than ranks, each is sent to
@@ -216,7 +227,8 @@ void graph_keys(const struct graph_context *c, const struct mixing *m,
 		double copies = larger(1, (double)plan->cp / m->kv_heads);
 		double q = c->tokens * m->heads * width * each;
 
-		graph_collective(c, graph, "heads to sequence", DIM_CP,
-				 COLLECTIVE_ALL_TO_ALL, cp, kv * copies + q, 1, 1);
+		op = exchange(c, graph, "heads to sequence", COLLECTIVE_ALL_TO_ALL,
+			      kv * copies + q, 1, 1);
+		op->passing_bytes = op->payload_bytes;
 	}
 }

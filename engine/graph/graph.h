@@ -69,6 +69,9 @@ struct graph_operator {
 	 * and bytes held from forward to backward (layer_cost() of train). */
 	double again, held_bytes;
 	double away_bytes; /* of what would be held, on the host */
+	/* Of other ranks, beside this one's own while it runs: at their most, in the
+	 * backward. */
+	double passing_bytes;
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
 	/* OPERATOR_WAIT: from the counts on, until a layer's kernels are over */
 	double until_seconds;

@@ -95,6 +95,7 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->host_bytes += count * cost->host_bytes;
 	out->again_bytes = larger(out->again_bytes, layer_again_bytes(cost));
 	out->gemm_bytes = larger(out->gemm_bytes, cost->gemm_bytes);
+	out->passing_bytes = larger(out->passing_bytes, cost->passing_bytes);
 	out->largest_dense = larger(out->largest_dense, cost->dense);
 	out->largest_layer = larger(out->largest_layer, cost->dense + cost->expert);
 	out->largest_dense_trainable =

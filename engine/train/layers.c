@@ -167,6 +167,7 @@ static void add_operator(const struct graph_context *c, bool full,
 		out->exposed_backward += op->exposed_backward;
 		out->whole_bytes += op->kept_bytes;
 		out->saved_bytes += op->held_bytes;
+		out->passing_bytes = larger(out->passing_bytes, op->passing_bytes);
 		if (again)
 			out->exposed_backward += op->exposed_forward;
 		if (op->overlaps && op->dimension == DIM_EP)
@@ -392,6 +393,7 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 	to->dense_trainable += from->dense_trainable;
 	to->narrow += from->narrow;
 	to->gemm_bytes = larger(to->gemm_bytes, from->gemm_bytes);
+	to->passing_bytes = larger(to->passing_bytes, from->passing_bytes);
 }
 
 /* An MTP layer: a layer of the last kind, and what stands around it. */

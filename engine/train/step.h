@@ -52,8 +52,9 @@ struct layer_cost {
 	double sent_bytes;  /* those of them that the plan names */
 	double whole_bytes; /* held while the layer is recomputed or run backward */
 	double gemm_bytes;  /* largest weight of a layer that trains, bytes */
-	double flops;       /* forward */
-	double again_flops; /* recomputed */
+	double passing_bytes; /* of other ranks, while its attention runs */
+	double flops;         /* forward */
+	double again_flops;   /* recomputed */
 	double host_forward, host_backward; /* seconds of the CPU */
 	double wait_forward;
 };
@@ -80,7 +81,8 @@ struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable, narrow;
 	double trained_layers; /* a frozen layer counts by its adapters' weights */
 	double saved_bytes, host_bytes, gemm_bytes;
-	double again_bytes; /* largest of a layer's tensors that are not kept */
+	double again_bytes;   /* largest of a layer's tensors that are not kept */
+	double passing_bytes; /* largest of a layer */
 	/* Weights of the largest layer or end, which is gathered whole: dense ones
 	 * alone, and with experts. */
 	double largest_dense, largest_layer;

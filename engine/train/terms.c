@@ -25,6 +25,13 @@
 	     OF(split, h->plan->vocab_parallel, "vocab_parallel", "1 is over TP"),    \
 	     OF(TP, (double)h->step->mesh.tp, "tp", "ranks that share them out"),     \
 	     OF(R, h->again, ".again_bytes", "of a layer that runs again there"))     \
+	TERM(passing_bytes, "passing", "Keys and values of other ranks",              \
+	     "While the attention of one layer runs backward under context "          \
+	     "parallelism; they use the memory of logits that are gone.",             \
+	     max(0, X - L),                                                           \
+	     OF(X, h->sum->passing_bytes, ".layer_passing_bytes",                     \
+		"of the largest layer"),                                              \
+	     OF(L, logits_bytes(h), ".logits_bytes", "logits"))                       \
 	TERM(gathered_bytes, "gathered", "Gathered weights",                          \
 	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for "  \
 	     "the unit, where experts are sharded too.",                              \
