@@ -1,6 +1,6 @@
 /* test_forty.c - a class of forty on one login node, and twenty others: sixty explorers
  * at once are small, sleep while nobody types, keep what each did, and share nothing
- * but the binary. */
+ * but the binary. One whose window was large for a while is as small again. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,8 +46,9 @@ static void come_in(struct student *student, int number)
 	student->vt = vt_start(&options, argv);
 }
 
-/* Memory that is there, in KiB; 0 where the kernel does not tell. */
-static long resident(const struct vt *vt)
+/* Memory that is there ("VmRSS:"), or was at most ("VmHWM:"), in KiB; 0 where the
+ * kernel does not tell. */
+static long resident(const struct vt *vt, const char *key)
 {
 	char path[64], line[256];
 	long kib = 0;
@@ -56,7 +57,7 @@ static long resident(const struct vt *vt)
 	snprintf(path, sizeof path, "/proc/%d/status", (int)vt->pid);
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof line, file))
-		if (strncmp(line, "VmHWM:", 6) == 0)
+		if (strncmp(line, key, 6) == 0)
 			kib = strtol(line + 6, NULL, 10);
 	if (file)
 		fclose(file);
@@ -128,7 +129,7 @@ static void test_sixty_are_small_and_asleep(void **state)
 	for (int i = 0; i < STUDENTS; i++)
 		study(&class[i]);
 	for (int i = 0; i < STUDENTS; i++) {
-		long kib = resident(class[i].vt);
+		long kib = resident(class[i].vt, "VmHWM:");
 
 		most = kib > most ? kib : most;
 		expect_idle(class[i].vt);
@@ -164,11 +165,38 @@ static void test_nothing_is_lost(void **state)
 	}
 }
 
+/* A window that was large for a while, and drawn at many sizes, leaves nothing behind:
+ * what its cells took is given back. */
+static void test_a_large_screen_is_given_back(void **state)
+{
+	static struct student student;
+	long before, after;
+
+	(void)state;
+	come_in(&student, STUDENTS);
+	vt_expect(student.vt, "MEMORY");
+	before = resident(student.vt, "VmRSS:");
+	for (int round = 0; round < 60; round++) {
+		vt_resize(student.vt, 600 - round * 37 % 400, 300 - round * 53 % 200);
+		vt_type(student.vt, round % 2 ? "2" : "3");
+		vt_expect(student.vt, round % 2 ? "activations" : "stage 0");
+	}
+	vt_resize(student.vt, 120, 36);
+	vt_type(student.vt, "3");
+	vt_expect(student.vt, "stage 0");
+	expect_idle(student.vt);
+	after = resident(student.vt, "VmRSS:");
+	if (is_measured && after > before + (4 << 10))
+		fail_msg("%ld KiB, and %ld after large screens", before, after);
+	vt_close(student.vt);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sixty_are_small_and_asleep),
 		cmocka_unit_test(test_nothing_is_lost),
+		cmocka_unit_test(test_a_large_screen_is_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, make_home, NULL);

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "tui/move.h"
 #include "tui/paint.h"
@@ -252,15 +255,28 @@ static bool has_other_size(const struct canvas *canvas)
 	       painter.shown.height != canvas->height;
 }
 
+/* What a larger screen took is between what is still held: the C library keeps it
+ * unless it is told. */
+static void give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 static bool resize(const struct canvas *canvas)
 {
 	int width = canvas->width, height = canvas->height;
+	bool smaller = painter.shown.width * painter.shown.height > width * height;
 
 	if (paint_resize(width, height) &&
 	    canvas_resize(&painter.shown, width, height) &&
 	    canvas_resize(&painter.before, width, height) &&
-	    canvas_resize(&painter.part, width, height))
+	    canvas_resize(&painter.part, width, height)) {
+		if (smaller)
+			give_back();
 		return true;
+	}
 	/* what has a size passes for all of them when the next frame comes */
 	canvas_free(&painter.shown);
 	return false;
