@@ -33,7 +33,6 @@ static struct {
 	struct dye dye[DYES];
 	struct wall wall;
 	struct heap heap[MOST_LOOKS];
-	size_t waiting;
 	int heaps, last;  /* the number that was found last */
 	struct look worn; /* for the heap that is painted */
 } paint;
@@ -68,7 +67,6 @@ void paint_start(const struct canvas *canvas, enum palette palette)
 {
 	paint.canvas = canvas;
 	paint.palette = palette;
-	paint.waiting = 0;
 	paint.looks = (uint32_t)palette << 24 | (uint32_t)pen_has_looks() << 30 |
 		      UINT32_C(1) << 31;
 	paint.heaps = 0;
@@ -172,7 +170,6 @@ void paint_add(int at, const struct shape *shape)
 	paint.wall.code[at] = shape->code;
 	paint.wall.waits[at] = (uint8_t)number;
 	paint.wall.next[at] = PAINT_END;
-	paint.waiting++;
 	if (shape->code != ' ')
 		heap->letters = true;
 	if (heap->first == PAINT_END)
@@ -180,11 +177,6 @@ void paint_add(int at, const struct shape *shape)
 	else
 		paint.wall.next[heap->last] = at;
 	heap->last = at;
-}
-
-size_t paint_waiting(void)
-{
-	return paint.waiting;
 }
 
 /* --- looks ------------------------------------------------------------------- */

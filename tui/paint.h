@@ -28,8 +28,6 @@ void paint_free(void);
 void paint_start(const struct canvas *canvas, enum palette palette);
 /* The cell at x + width * y is not as it is to be. */
 void paint_add(int at, const struct shape *shape);
-/* How many were added. */
-size_t paint_waiting(void);
 /* Paints all that wait; what the pen wears then is plain. What is painted thoroughly
  * takes fewer bytes and longer. */
 void paint_all(bool thorough);

@@ -308,25 +308,18 @@ size_t painter_most(int width, int height)
 	return cells > CELLS ? BYTES * cells / CELLS : BYTES;
 }
 
-/* All that differs, from where the pen is; nothing is collected where nothing does.
- * Much is painted thoroughly in any case, since it may be too long else; returns
- * whether it was. */
-static bool paint_frame(const struct canvas *canvas, enum palette palette,
+/* All that differs, from where the pen is; nothing is collected where nothing does. */
+static void paint_frame(const struct canvas *canvas, enum palette palette,
 			const struct pen_place *start, bool thorough)
 {
-	size_t most;
-
 	painter.canvas = canvas;
 	paint_start(canvas, palette);
 	for (int y = 0; y < canvas->height; y++)
 		compare_row(y);
-	most = painter_most(canvas->width, canvas->height);
-	thorough = thorough || paint_waiting() > most * 3 / 4;
 	paint_all(thorough);
 	park_cursor(canvas);
 	if (pen_length() > start->length)
 		pen_sync(false);
-	return thorough;
 }
 
 /* --- frames that end before all is shown --------------------------------------- */
@@ -433,14 +426,14 @@ static bool can_follow(const struct canvas *canvas)
 	       inside.height == canvas->late.height;
 }
 
-/* What takes more than a frame is painted thoroughly, where it was not; then its rows
- * are shared out. */
+/* What takes a little more than a frame is painted thoroughly, which saves a twentieth
+ * at most; then, or where that can't help, its rows are shared out. */
 static void paint_shorter(const struct canvas *canvas, enum palette palette,
 			  const struct pen_place *start, bool thorough)
 {
 	size_t most = painter_most(canvas->width, canvas->height);
 
-	if (!thorough) {
+	if (!thorough && (pen_length() < most + most / 10 || !can_follow(canvas))) {
 		pen_return(start);
 		copy_cells(&painter.shown, &painter.before);
 		paint_frame(canvas, palette, start, true);
@@ -470,7 +463,7 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 	if (whole && !begin_whole(canvas))
 		return NULL;
 	copy_cells(&painter.before, &painter.shown);
-	thorough = paint_frame(canvas, palette, &start, thorough);
+	paint_frame(canvas, palette, &start, thorough);
 	if (!whole && pen_length() > painter_most(canvas->width, canvas->height))
 		paint_shorter(canvas, palette, &start, thorough);
 	if (pen_length() == start.length)
