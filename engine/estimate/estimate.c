@@ -125,7 +125,7 @@ const struct metric metric_table[] = {
 
 	{ INFERENCE, "memory", "kv_bytes", "KV cache", FORM_BYTES, -1,
 	  AT(memory.kv_bytes) },
-	SERVING("memory", "kv_bytes_per_token", "KV a token", FORM_BYTES, -1,
+	SERVING("memory", "kv_bytes_per_token", "KV per token", FORM_BYTES, -1,
 		kv_bytes_per_token),
 	SERVING("memory", "kv_tokens", "cache holds", FORM_TOKENS, 1, kv_tokens),
 	SERVING("memory", "host_tokens", "host holds", FORM_TOKENS, 1, host_tokens),

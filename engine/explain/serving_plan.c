@@ -155,9 +155,9 @@ const struct explain_node explain_serving_plan[] = {
 	     "Where nobody says, what such drafts have been measured at."),
 	NODE("serving.memory_share", "Share that the server takes", FORM_PERCENT,
 	     taken_share, taken_share_terms, NULL,
-	     "By itself SGLang leaves 512 MiB, 1.5 a token of a prompt's part, 2 a "
-	     "request that it captures, 128 per rank, more with DP attention and "
-	     "drafts, and 10 GiB at least of more than 60."),
+	     "By itself SGLang leaves 512 MiB, 1.5 MiB per token of a prompt's part, "
+	     "2 MiB per request that it captures, 128 MiB per rank, more with DP "
+	     "attention and drafts, and of more than 60 GiB at least 10."),
 	NODE("serving.gain", "Tokens that a request gains per pass", FORM_REAL, gain,
 	     gain_terms, NULL,
 	     "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a (arXiv "
