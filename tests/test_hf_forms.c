@@ -480,9 +480,87 @@ static void test_other_parts(void **state)
 	}
 }
 
+/* Parameters of small networks, counted tensor by tensor in the code of their classes
+ * (ml-explore/mlx-lm@HEAD 2026-11, mlx_lm/models), and what is told where a file leaves
+ * a size to its class. */
+static void test_small_classes(void **state)
+{
+#define WIDE                                                                     \
+	"\"hidden_size\": 128, \"num_hidden_layers\": 4, \"vocab_size\": 1000, " \
+	"\"num_attention_heads\": 4, \"num_key_value_heads\": 2, "               \
+	"\"intermediate_size\": 256, \"tie_word_embeddings\": false, "
+#define NARROW                                                                   \
+	"\"hidden_size\": 128, \"num_hidden_layers\": 4, \"vocab_size\": 1000, " \
+	"\"num_attention_heads\": 8, \"num_key_value_heads\": 4, "               \
+	"\"intermediate_size\": 256, \"tie_word_embeddings\": false, "
+	static const struct {
+		const char *text;
+		double total;
+		const char *doubt;
+	} cases[] = {
+		{ "{\"model_type\": \"apertus\", " NARROW
+		  "\"mlp_bias\": true, \"qk_norm\": true}",
+		  717584, NULL },
+		{ "{\"model_type\": \"exaone_moe\", " WIDE
+
+		  "\"head_dim\": 32, \"moe_intermediate_size\": 64, "
+		  "\"num_experts\": 4, \"num_experts_per_tok\": 2, "
+		  "\"num_shared_experts\": 1, "
+		  "\"is_moe_layer\": [false, true, true, true]}",
+		  922508, NULL },
+		{ "{\"model_type\": \"bailing_moe_linear\", \"hidden_size\": 1024, "
+		  "\"num_hidden_layers\": 4, \"intermediate_size\": 2048, "
+		  "\"moe_intermediate_size\": 1024, \"num_experts\": 4, "
+		  "\"num_experts_per_tok\": 2, \"num_shared_experts\": 2, "
+		  "\"num_attention_heads\": 4, \"num_key_value_heads\": 4, "
+		  "\"vocab_size\": 10000, \"first_k_dense_replace\": 0, "
+		  "\"layer_group_size\": 2, \"group_norm_size\": 1}",
+		  114879488, NULL },
+		{ "{\"model_type\": \"deepseek_v32\", " NARROW
+		  "\"moe_intermediate_size\": 256, \"n_routed_experts\": 4, "
+		  "\"num_experts_per_tok\": 2, \"n_shared_experts\": 1, "
+		  "\"kv_lora_rank\": 4, \"q_lora_rank\": 4, "
+		  "\"qk_rope_head_dim\": 32, \"v_head_dim\": 16, "
+		  "\"qk_nope_head_dim\": 32}",
+		  0, "without the sizes of its indexer" },
+		{ "{\"model_type\": \"afmoe\", " NARROW
+		  "\"head_dim\": 32, \"num_experts\": 4, "
+		  "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 128}",
+		  0, "before those of experts is not stated" },
+		{ "{\"model_type\": \"some_ngram\", " NARROW "\"x\": 1}", 0,
+		  "embeddings of n-grams" },
+		{ "{\"model_type\": \"mamba2\", \"hidden_size\": 128, "
+		  "\"num_hidden_layers\": 4, \"vocab_size\": 1000, "
+		  "\"num_heads\": 8, \"head_dim\": 32, \"state_size\": 16, "
+		  "\"expand\": 2, \"n_groups\": 1, "
+		  "\"time_step_rank\": \"auto\"}",
+		  0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct model_counts counts;
+		struct error error;
+		struct model model;
+
+		if (!read_text(cases[i].text, &model, &error))
+			fail_msg("%zu: %s", i, error.text);
+		model_count(&model, &counts);
+		if (cases[i].total > 0)
+			assert_close(counts.total / cases[i].total, 1, 0.001);
+		if (cases[i].doubt)
+			assert_non_null(strstr(model.approximate, cases[i].doubt));
+		else
+			assert_string_equal(model.approximate, "");
+	}
+#undef NARROW
+#undef WIDE
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_classes),
 		cmocka_unit_test(test_longcat),
 		cmocka_unit_test(test_encoders),
 		cmocka_unit_test(test_patterns),

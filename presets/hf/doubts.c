@@ -207,7 +207,19 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 			r, model, "model_type",
 			"an encoder: its attention looks both ways, and is counted "
 			"as causal");
-	if (hf_has(r, "index_topk") && !hf_has(r, "index_n_heads"))
+	if (strcmp(model_type, "afmoe") == 0 && model->moe.experts > 0 &&
+	    !hf_has(r, "num_dense_layers"))
+		hf_approximate(r, model, "num_dense_layers",
+			       "how many layers come before those of experts is not "
+			       "stated: none");
+	if (strstr(model_type, "ngram"))
+		hf_approximate(
+			r, model, "model_type",
+			"embeddings of n-grams, which may be most of it, are left "
+			"out");
+	if ((hf_has(r, "index_topk") || strcmp(model_type, "deepseek_v32") == 0 ||
+	     strcmp(model_type, "glm_moe_dsa") == 0) &&
+	    !hf_has(r, "index_n_heads"))
 		hf_approximate(
 			r, model, "index_topk",
 			"sparse attention without the sizes of its indexer: full "

@@ -233,14 +233,24 @@ static bool read_linear(struct hf_reader *r, struct ssm *ssm)
 	return true;
 }
 
+/* "auto" is what an absent one is: a sixteenth of the width. */
+static int64_t step_rank(struct hf_reader *r, int64_t hidden)
+{
+	static const char keys[] = "time_step_rank mamba_dt_rank";
+	const struct node *node = hf_get(r, keys);
+
+	if (node && node->kind == NODE_SCALAR && strcmp(node->text, "auto") == 0)
+		return (hidden + 15) / 16;
+	return hf_count(r, keys, (hidden + 15) / 16);
+}
+
 static void read_mamba(struct hf_reader *r, const struct model *model, struct ssm *ssm)
 {
 	ssm->state = hf_need(r, "ssm_state_size state_size mamba_d_state");
 	ssm->conv = hf_count(r, "conv_kernel mamba_d_conv", 4);
 	ssm->groups = hf_count(r, "n_groups mamba_n_groups", 1);
 	ssm->chunk = hf_count(r, "chunk_size mamba_chunk_size", 256);
-	ssm->dt_rank =
-		hf_count(r, "time_step_rank mamba_dt_rank", (model->hidden + 15) / 16);
+	ssm->dt_rank = step_rank(r, model->hidden);
 	ssm->inner = hf_count(r, "intermediate_size",
 			      hf_count(r, "expand mamba_expand", 2) * model->hidden);
 	ssm->head_dim = hf_count(r, "mamba_head_dim mamba_d_head", 64);

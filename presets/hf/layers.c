@@ -173,7 +173,7 @@ static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers
 	p->wide_from =
 		hf_bool(r, "use_double_wide_mlp", false) ? layers - shared : layers;
 
-	p->mlp_types = hf_get(r, "mlp_layer_types");
+	p->mlp_types = hf_get(r, "mlp_layer_types is_moe_layer");
 	p->moe_list = hf_get(r, "moe_layers");
 	p->mlp_only = hf_get(r, "mlp_only_layers");
 	p->dense_first = hf_count(r, "first_k_dense_replace num_dense_layers", 0);
@@ -218,7 +218,8 @@ static bool is_moe(const struct pattern *p, int64_t i)
 
 	if (type)
 		return strcmp(type->text, "sparse") == 0 ||
-		       strcmp(type->text, "moe") == 0;
+		       strcmp(type->text, "moe") == 0 ||
+		       strcmp(type->text, "true") == 0;
 	if (p->moe_enum[0] != '\0')
 		return enum_holds(p->moe_enum, i);
 	if (p->moe_list)
