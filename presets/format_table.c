@@ -15,11 +15,13 @@
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/maxtext/maxtext.h"
+#include "presets/megatron/flags.h"
 #include "presets/megatron/megatron.h"
 #include "presets/mlperf/mlperf.h"
 #include "presets/nanotron/nanotron.h"
 #include "presets/report.h"
 #include "presets/serving/serving.h"
+#include "presets/serving/tool.h"
 #include "presets/share.h"
 #include "presets/torchtitan/torchtitan.h"
 
@@ -342,4 +344,22 @@ bool format_suits(const struct format *format, const struct scenario *scenario,
 				: "export %s is of servers, and this plan trains; "
 				  "export it as one of %s, or set --mode inference",
 			 format->name, others);
+}
+
+const char *format_flag_knob(const char *name)
+{
+	static const struct tool *const tools[] = { &tool_vllm, &tool_sglang,
+						    &tool_trtllm };
+	const struct flag *flag = megatron_flag(name);
+
+	for (size_t i = 0; !flag && i < sizeof tools / sizeof tools[0]; i++) {
+		const struct mapping *row;
+		char key[128];
+
+		tool_key(tools[i], name, key);
+		row = tool_row(tools[i], key);
+		if (row)
+			return row->knob;
+	}
+	return flag ? flag->knob : NULL;
 }

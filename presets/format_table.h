@@ -70,4 +70,8 @@ bool format_is_written(const struct format *format);
 bool format_suits(const struct format *format, const struct scenario *scenario,
 		  struct error *error);
 
+/* The knob that one of the trainers and servers calls by this flag, without dashes;
+ * NULL: none does. */
+const char *format_flag_knob(const char *flag);
+
 #endif

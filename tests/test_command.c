@@ -226,6 +226,14 @@ static void test_bad_options_are_refused(void **state)
 	refuses("version", "did you mean shardscope --version?");
 	refuses("no-such-plan", "no plan 'no-such-plan'");
 	refuses("check nofile.sh", "nofile.sh: can't be read");
+	refuses("eval --batch-size 8", "it is --gbs or --mbs here");
+	refuses("eval --tensor-model-parallel-size 8", "it is --tp here");
+	refuses("eval --tensor_parallel_size 8", "it is --tp here");
+	refuses("eval --mem-fraction-static 0.8", "it is --memory_share here");
+	refuses("eval --nodes 8", "it is --gpus here");
+	refuses("eval --data-parallel-size 8", "it is --dp here");
+	refuses("eval --days 8", "it is worked out; shardscope explain run_seconds");
+	refuses("eval --mfu 0.5", "it is worked out; shardscope explain mfu");
 	refuses("eval --tp", "needs a value");
 	refuses("eval llama3-70b-64-h100 --set ep_overlap=off",
 		"--set ep_overlap=off: sets a variable of a script, and none is read; "

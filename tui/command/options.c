@@ -12,6 +12,7 @@
 #include "presets/share.h"
 #include "tui/command.h"
 #include "tui/command/given.h"
+#include "tui/command/unknown.h"
 
 enum {
 	OPTION_HELP = 1000,
@@ -145,38 +146,6 @@ static bool take_knob(struct request *r, const struct arguments *arguments, int 
 	return true;
 }
 
-/* Of a command's own options, the scenario's and the knobs. */
-static const char *nearest_option(const struct command *command, const char *name)
-{
-	static const char *const all[] = { "help",     "model", "cluster", "stack",
-					   "scenario", "dp",    "set" };
-	const char *near = knob_nearest_key(name);
-	int least = near ? knob_distance(name, near) : strlen(name) < 4 ? 2 : 3;
-
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		if (knob_distance(name, all[i]) < least) {
-			least = knob_distance(name, all[i]);
-			near = all[i];
-		}
-	for (int i = 0; command->own && command->own[i].name; i++)
-		if (knob_distance(name, command->own[i].name) < least) {
-			least = knob_distance(name, command->own[i].name);
-			near = command->own[i].name;
-		}
-	return near;
-}
-
-static bool unknown_option(const struct command *command, const char *name,
-			   struct error *error)
-{
-	const char *near = nearest_option(command, name + strspn(name, "-"));
-
-	if (near)
-		return error_set(error, NULL, 0,
-				 "no option '%.60s'; did you mean --%s?", name, near);
-	return error_set(error, NULL, 0, "no option '%.60s'; --help lists them", name);
-}
-
 /* "NAME=VALUE" of a script. */
 static bool take_set(struct request *r, const char *text, struct error *error)
 {
@@ -231,7 +200,7 @@ static bool take(struct request *r, const struct command *command,
 	case ':':
 		return error_set(error, NULL, 0, "%.60s needs a value",
 				 argv[optind - 1]);
-	case '?': return unknown_option(command, argv[optind - 1], error);
+	case '?': return option_unknown(command, argv[optind - 1], error);
 	default: break;
 	}
 	if (value >= OPTION_KNOB)

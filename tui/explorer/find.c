@@ -9,6 +9,7 @@
 
 #include "engine/knob/knob.h"
 #include "presets/library.h"
+#include "tui/meant.h"
 #include "tui/view.h"
 
 /* How well a text fits, the best first. A knob that does nothing here comes after all
@@ -22,73 +23,6 @@ enum {
 	FITS_HELP,
 	FITS_NOT,
 	USELESS
-};
-
-/* Words that people use for what has another name here: a knob, a number or a view. */
-static const struct {
-	const char *word, *key;
-} synonyms[] = {
-	{ "context length", "seq" },
-	{ "length", "seq" },
-	{ "ctx", "seq" },
-	{ "seq length", "seq" },
-	{ "microbatch", "mbs" },
-	{ "batch size", "gbs" },
-	{ "batch size", "mbs" },
-	{ "accumulation", "gbs" },
-	{ "nodes", "gpus" },
-	{ "devices", "gpus" },
-	{ "world size", "gpus" },
-	{ "sharding", "zero" },
-	{ "fsdp", "zero" },
-	{ "checkpointing", "recompute" },
-	{ "activation checkpointing", "recompute" },
-	{ "gradient checkpointing", "recompute" },
-	{ "rematerialization", "recompute" },
-	{ "quantization", "precision" },
-	{ "interleaving", "vpp" },
-	{ "flash", "attention_kernel" },
-	{ "nvlink", "nvlink_domain" },
-	{ "infiniband", "network_gbps_per_gpu" },
-	{ "ib", "network_gbps_per_gpu" },
-	{ "experts", "ep" },
-	{ "heads", "tp" },
-	{ "long context", "seq" },
-	{ "users", "concurrency" },
-	{ "8 bit", "precision" },
-	{ "days", "run_seconds" },
-	{ "duration", "run_seconds" },
-	{ "wall time", "run_seconds" },
-	{ "eta", "run_seconds" },
-	{ "cost", "run_dollars" },
-	{ "dollars", "run_dollars" },
-	{ "money", "run_dollars" },
-	{ "budget", "run_dollars" },
-	{ "electricity", "run_joules" },
-	{ "carbon", "run_co2_grams" },
-	{ "energy", "run_joules" },
-	{ "power", "run_joules" },
-	{ "speed", "tokens_per_second_per_gpu" },
-	{ "throughput", "tokens_per_second_per_gpu" },
-	{ "latency", "tpot_seconds" },
-	{ "oom", "total_bytes" },
-	{ "vram", "total_bytes" },
-	{ "hbm", "total_bytes" },
-	{ "idle", "bubble_ratio" },
-	{ "waiting", "exposed_seconds" },
-	{ "waiting", "bubble_ratio" },
-	{ "speedup", "tokens_per_second_per_gpu" },
-	{ "why", "explain" },
-	{ "advice", "overview" },
-	{ "utilization", "mfu" },
-	{ "best plans", "search" },
-	{ "optimize", "search" },
-	{ "deadline", "search" },
-	{ "gantt", "timeline" },
-	{ "communication", "traffic" },
-	{ "network traffic", "traffic" },
-	{ "operators", "graph" },
-	{ "roofline", "graph" },
 };
 
 static char plain(char c)
@@ -126,14 +60,6 @@ static bool has_part(const char *text, const char *part)
 	return false;
 }
 
-static bool is_meant(const char *key, const char *text)
-{
-	for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
-		if (strcmp(synonyms[i].key, key) == 0 && begins(synonyms[i].word, text))
-			return true;
-	return false;
-}
-
 static int fit_name(const char *label, const char *key, const char *alias,
 		    const char *text)
 {
@@ -143,7 +69,7 @@ static int fit_name(const char *label, const char *key, const char *alias,
 		return FITS_WORD;
 	if (begins(key, text) || (alias && begins(alias, text)))
 		return FITS_KEY;
-	if (is_meant(key, text))
+	if (meant_begins(key, text))
 		return FITS_MEANT;
 	if (has_part(label, text) || has_part(key, text) ||
 	    (alias && has_part(alias, text)))
