@@ -241,6 +241,9 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --set TP=4", "and none is read");
 	refuses("check --function pretrain_config", "none is read");
 	refuses("eval --tp eight", "tp");
+	refuses("sweep llama3-70b-64-h100 --tp 1,2,4",
+		"--tp 1,2,4: one value is wanted; shardscope sweep --vary tp=1,2,4");
+	refuses("eval --seq 4k..32k", "shardscope sweep --vary seq=4k..32k");
 	refuses("eval --tp 0", "tp");
 	refuses("eval --tp -1", "tp");
 	refuses("eval --tp 1e30", "tp");

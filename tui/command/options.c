@@ -29,14 +29,16 @@ enum {
 	MAX_SET = MAX_KNOBS
 };
 
+struct setting {
+	const struct knob *knob;
+	const char *text;
+};
+
 /* What was asked for, before it is put together: the order on the command line must
  * not matter between model, cluster, stack and knobs. */
 struct request {
 	const char *scenario, *model, *cluster, *stack, *dp;
-	struct {
-		const struct knob *knob;
-		const char *text;
-	} set[MAX_SET];
+	struct setting set[MAX_SET];
 	int sets, operands;
 	struct script_given given; /* of a file of another tool */
 	struct start *start;       /* what was assumed, to be told */
@@ -367,14 +369,31 @@ static bool check_dp(const struct request *r, const struct scenario *s,
 			 (long long)scenario_dp(s));
 }
 
+/* Of values where one is wanted. */
+static bool is_several(const struct setting *set)
+{
+	return (set->knob->type == KNOB_INT || set->knob->type == KNOB_REAL ||
+		set->knob->type == KNOB_WORD || set->knob->type == KNOB_BOOL) &&
+	       (strchr(set->text, ',') || strstr(set->text, ".."));
+}
+
 static bool set_all(const struct request *r, struct scenario *s, struct error *error)
 {
 	char why[256];
 
-	for (int i = 0; i < r->sets; i++)
-		if (!knob_parse(s, r->set[i].knob, r->set[i].text, why, sizeof why))
-			return error_set(error, NULL, 0, "--%s: %s",
-					 r->set[i].knob->key, why);
+	for (int i = 0; i < r->sets; i++) {
+		const struct setting *set = &r->set[i];
+
+		if (knob_parse(s, set->knob, set->text, why, sizeof why))
+			continue;
+		if (is_several(set))
+			return error_set(error, NULL, 0,
+					 "--%s %.60s: one value is wanted; shardscope "
+					 "sweep --vary %s=%.60s tries them all",
+					 set->knob->key, set->text, set->knob->key,
+					 set->text);
+		return error_set(error, NULL, 0, "--%s: %s", set->knob->key, why);
+	}
 	return true;
 }
 
