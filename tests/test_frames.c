@@ -163,7 +163,7 @@ static void test_24_bits(void **state)
 
 static void test_200_columns(void **state)
 {
-	static const struct size size = { 200, 60, PALETTE_256_DARK, 1, 5830, 9250 };
+	static const struct size size = { 200, 60, PALETTE_256_DARK, 1, 5830, 8300 };
 
 	(void)state;
 	check_size(&size);

@@ -206,6 +206,31 @@ static void test_lists_say_all_of_it(void **state)
 	stage_close(&s);
 }
 
+/* What explains stands beside the view that it explains, whatever lies between; where
+ * nothing is wanted beside, and of a search, it is there alone. */
+static void test_help_stands_beside_its_view(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 200, 60);
+	stage_type(&s, "2?");
+	stage_shows(&s, "- memory -");
+	stage_shows(&s, "- help -");
+	stage_shows(&s, "fullest is stage 0 of 4");
+	stage_shows(&s, "What each pipeline stage holds at its peak");
+	stage_type(&s, "i");
+	stage_shows(&s, "- memory -");
+	stage_shows(&s, "- glossary -");
+	stage_type(&s, "\33\33");
+	stage_shows(&s, "- memory -");
+	stage_shows(&s, "- explain -");
+	stage_type(&s, "7?");
+	stage_shows(&s, "- help -");
+	stage_lacks(&s, "- search -");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_a_change_stands_apart),
 		cmocka_unit_test(test_the_knob_is_told_where_there_is_room),
 		cmocka_unit_test(test_lists_say_all_of_it),
+		cmocka_unit_test(test_help_stands_beside_its_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

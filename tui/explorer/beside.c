@@ -18,15 +18,24 @@ static int room_of(const struct explorer *explorer)
 	return explorer->width - course_side(explorer, explorer->width);
 }
 
+/* The view that all layers lie over. */
+static enum view_id lowest_view(const struct explorer *explorer)
+{
+	enum view_id view =
+		explorer->layers > 0 ? explorer->below[0].view : explorer->view;
+
+	return view_is_layer(view) ? VIEW_OVERVIEW : view;
+}
+
+/* What explains stands beside what it explains. */
 int beside_view(const struct explorer *explorer, int width)
 {
 	int id = (int)explorer->beside - BESIDE_VIEW;
 
-	if (width < BESIDE_WIDTH || explorer->beside == BESIDE_NONE ||
-	    explorer->view == VIEW_HELP || explorer->view == VIEW_GLOSSARY)
+	if (width < BESIDE_WIDTH || explorer->beside == BESIDE_NONE)
 		return -1;
-	if (explorer->view == VIEW_EXPLAIN)
-		id = (int)explorer_view_below(explorer);
+	if (view_is_layer(explorer->view))
+		id = (int)lowest_view(explorer);
 	else if (id < 0 && explorer->view != VIEW_SEARCH)
 		id = VIEW_EXPLAIN;
 	return can_stand(explorer, id) ? id : -1;
@@ -34,15 +43,16 @@ int beside_view(const struct explorer *explorer, int width)
 
 struct rect beside_divide(const struct explorer *explorer, struct rect *view, int id)
 {
-	bool explains = id == VIEW_EXPLAIN || explorer->view == VIEW_EXPLAIN;
+	bool layer = view_is_layer(explorer->view);
+	bool explains = id == VIEW_EXPLAIN || layer;
 	int width = explains ? view->width * 2 / 5 : view->width / 2;
 	struct rect right = *view, left = *view;
 
 	right.width = width;
 	right.x += view->width - width;
 	left.width -= width + 3;
-	*view = explorer->view == VIEW_EXPLAIN ? right : left;
-	return explorer->view == VIEW_EXPLAIN ? left : right;
+	*view = layer ? right : left;
+	return layer ? left : right;
 }
 
 /* What was the open view until the call is beside it after it, and the other way round:
@@ -97,7 +107,7 @@ void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 	canvas->spots->view = rect;
 	if (has_numbers(explorer) || !last_draw(explorer, canvas, rect)) {
 		view_table[id].draw(explorer, canvas, rect);
-		if (view == VIEW_EXPLAIN)
+		if (view_is_layer(view))
 			explorer->overview_shown |=
 				overview_beside(explorer, canvas, rect);
 		else if (id != VIEW_EXPLAIN)

@@ -175,8 +175,8 @@ static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 		return; /* its headline stands there */
 	used = canvas_format(canvas, view.x, 2, view.width, ROLE_QUIET, " %s ",
 			     view_table[id].name);
-	/* all of it stands in Overview; Explain leaves it to the view beside it */
-	if (id == VIEW_OVERVIEW || (id == VIEW_EXPLAIN && !alone))
+	/* all of it stands in Overview; a layer leaves it to the view beside it */
+	if (id == VIEW_OVERVIEW || (view_is_layer((enum view_id)id) && !alone))
 		return;
 	used++;
 	canvas_fill(canvas, (struct rect){ view.x + used, 2, view.width - used + 1, 1 },
@@ -416,7 +416,7 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 	if (id >= 0) {
 		draw_divider(canvas, (other.x > view.x ? other.x : view.x) - 2, bottom);
 		draw_name(explorer, canvas, other, id, false);
-		if (explorer->view != VIEW_EXPLAIN)
+		if (!view_is_layer(explorer->view))
 			draw_next(canvas, other, id);
 		beside_draw(explorer, canvas, other, id);
 	}

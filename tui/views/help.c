@@ -42,10 +42,13 @@ static int draw_about(const struct explorer *explorer, struct canvas *canvas,
 
 void help_draw(const struct explorer *explorer, struct canvas *canvas, struct rect rect)
 {
+	enum { WIDEST = 100 };
 	int first = explorer->state[VIEW_HELP].first, top = rect.y - first, y = top;
 
 	rect.width -= 2; /* for the scrollbar */
-
+	/* longer lines are hard to read */
+	if (rect.width > WIDEST)
+		rect.width = WIDEST;
 	y += draw_about(explorer, canvas,
 			(struct rect){ rect.x, y, rect.width, rect.height });
 	canvas_text(canvas, rect.x, y++, rect.width, ROLE_TITLE, "keys");
