@@ -44,7 +44,7 @@ static const struct {
 	{ "\"vllm\", \"serve\"", "vllm" },
 	{ "- vllm\n", "vllm" },
 	{ "dynamo.vllm", "vllm" },
-	{ "\nkind: LLMInferenceService\n", "vllm" },
+	{ "\nkind: LLMInferenceService", "vllm" },
 	{ "\nkind: InferenceService\n", "vllm" },
 	{ "\n    modelURL:", "vllm" },
 	{ "vllmConfig:", "vllm" },
@@ -109,12 +109,7 @@ static const struct {
 	{ "swift pt ", "trainer" },
 	{ "swift rlhf ", "trainer" },
 	{ "swift export ", "trainer" },
-	{ "swift infer ", "trainer" },
-	{ "swift deploy ", "trainer" },
-	{ "swift rollout ", "trainer" },
-	{ "swift eval ", "trainer" },
-	{ "swift app ", "trainer" },
-	{ "swift sample ", "trainer" },
+	{ "\nswift ", "trainer" },
 	{ "llamafactory-cli ", "trainer" },
 	{ "\ntrl sft ", "trainer" },
 	{ "--per_device_train_batch_size", "trainer" },
@@ -122,11 +117,11 @@ static const struct {
 	{ "MaxText/configs/base.yml", "maxtext" },
 	{ "\n  megatron_amp_O2:", "megatron" },
 	{ "\n    framework: ", "megatron" },
-	{ "\"model_type\"", "hf" },
-	{ "\"architectures\"", "hf" },
 	{ "\"zero_optimization\"", "deepspeed" },
 	{ "\"train_batch_size\"", "deepspeed" },
 	{ "\"train_micro_batch_size_per_gpu\"", "deepspeed" },
+	{ "\"model_type\"", "hf" },
+	{ "\"architectures\"", "hf" },
 	{ "Trainer.Config", "torchtitan" },
 	{ "import torchtitan", "torchtitan" },
 	{ "from torchtitan", "torchtitan" },
@@ -274,6 +269,11 @@ static bool is_markdown(const char *path, const char *text, size_t length)
 	       markdown_looks_like(text, length);
 }
 
+static bool is_script(const char *path, const char *text, size_t length)
+{
+	return ends_in(path, ".sh") || (length > 2 && memcmp(text, "#!", 2) == 0);
+}
+
 /* What a file is by its first words. */
 struct sniffed {
 	const struct format *reader; /* NULL: a scenario, or nothing that is known */
@@ -296,12 +296,11 @@ static void blank_comments(char *text)
 
 /* Of text[1..length]; text[0] is there for signs of keys, which begin with the end of
  * the line before, and text[length + 1] for the end. */
-static struct sniffed sniff(char *text, size_t length, bool markdown)
+static struct sniffed sniff(char *text, size_t length, bool markdown, bool script)
 {
 	const struct format *found = NULL;
 	const char *no_text = why_no_text(text + 1, length);
-	bool own = false, foreign,
-	     script = length > 2 && memcmp(text + 1, "#!", 2) == 0;
+	bool own = false, foreign;
 
 	text[0] = '\n';
 	text[length + 1] = '\0';
@@ -337,8 +336,8 @@ static struct sniffed sniff_file(const char *path)
 		size_t length = fread(text + 1, 1, LOOK, stream);
 
 		if (length > 0)
-			found = sniff(text, length,
-				      is_markdown(path, text + 1, length));
+			found = sniff(text, length, is_markdown(path, text + 1, length),
+				      is_script(path, text + 1, length));
 	}
 	free(text);
 	if (stream)
@@ -449,7 +448,8 @@ static bool open_stream(const char *path, struct scenario *out,
 		size_t look = length < LOOK ? length : LOOK;
 
 		memcpy(head + 1, text, look);
-		found = sniff(head, look, is_markdown(path, text, length));
+		found = sniff(head, look, is_markdown(path, text, length),
+			      is_script(path, text, length));
 	}
 	free(head);
 	path = stream_name(path);

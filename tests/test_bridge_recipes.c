@@ -240,9 +240,45 @@ static void a_command_tells_adapters(void **state)
 	expect(&s, "lora_rank", "off");
 }
 
+/* Layers that the stages of a recipe can't share: its file, which is not opened, counts
+ * embedding and loss as two more, or has a layout. */
+static void a_recipe_divides_its_layers(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "python run_recipe.py --recipe llama31_405b_pretrain_config "
+		  "model.tensor_model_parallel_size=4 "
+		  "model.pipeline_model_parallel_size=16 "
+		  "model.virtual_pipeline_model_parallel_size=8 "
+		  "train.global_batch_size=1536",
+		  &s);
+	expect(&s, "split", "even");
+	expect(&s, "split_embedding", "on");
+	expect(&s, "split_loss", "on");
+	assert_true(noted(IMPORT_ASSUMED, "split_loss"));
+	read_good("megatron",
+		  "python run_recipe.py --recipe deepseek_v3_pretrain_config "
+		  "model.pipeline_model_parallel_size=16 "
+		  "model.expert_model_parallel_size=8 train.global_batch_size=512",
+		  &s);
+	expect(&s, "split", "balanced");
+	expect(&s, "split_embedding", "off");
+	/* a command that is no recipe's is what it says */
+	read_good("megatron",
+		  "python pretrain_gpt.py --num-layers 30 --hidden-size 1024 "
+		  "--num-attention-heads 16 --pipeline-model-parallel-size 4 "
+		  "--micro-batch-size 1 --global-batch-size 64",
+		  &s);
+	expect(&s, "split", "even");
+	expect(&s, "split_embedding", "off");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recipe_divides_its_layers),
 		cmocka_unit_test(a_layout_of_its_own_function),
 		cmocka_unit_test(a_command_tells_adapters),
 		cmocka_unit_test(types_are_torchs),

@@ -270,9 +270,24 @@ static void other_trainings_are_refused(void **state)
 #undef AX
 }
 
+/* Training that rounds as a narrow format would costs more than its precision says. */
+static void rounding_is_told(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl",
+		  "base_model: meta-llama/Llama-3.1-8B\nsequence_len: 4096\n"
+		  "micro_batch_size: 1\ngradient_accumulation_steps: 1\nbf16: true\n"
+		  "qat:\n  activation_dtype: int8\n  weight_dtype: int4\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "fewer bits"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rounding_is_told),
 		cmocka_unit_test(llama_factory_is_read),
 		cmocka_unit_test(llama_factory_has_defaults),
 		cmocka_unit_test(llama_factory_has_kinds),

@@ -309,9 +309,28 @@ static void shared_heads_are_read_or_told(void **state)
 	assert_string_equal(s.model.approximate, "not read: --num-kv-head-groups");
 }
 
+/* Rows of the embedding and biases that it states stand above what the tokenizer has.
+ */
+static void words_and_biases_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "name: megatron_gpt\n" TRAINER PLAN SHAPE
+		  "  bias: false\n  qkv_bias: true\n"
+		  "  override_vocab_size: 151936\n"
+		  "  tokenizer:\n    type: GPT2BPETokenizer\n",
+		  &s);
+	assert_int_equal(s.model.vocab, 151936);
+	assert_true(s.model.kind[0].attention.qkv_bias);
+	assert_false(s.model.mlp_bias);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_and_biases_are_read),
 		cmocka_unit_test(fields_and_lookups_are_read),
 		cmocka_unit_test(lookups_that_lead_nowhere_are_absent),
 		cmocka_unit_test(other_networks_need_a_model),

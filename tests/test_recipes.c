@@ -535,9 +535,38 @@ static void servers_of_flagscale(void **state)
 			       &s, &error));
 }
 
+/* KServe's template of such services says as much as one of them; a file of DeepSpeed's
+ * may have a model_type inside; a script is one by its name too. */
+static void told_by_more_than_a_word(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("service.yaml",
+			      "apiVersion: serving.kserve.io/v1alpha2\n"
+			      "kind: LLMInferenceServiceConfig\n"
+			      "metadata:\n  name: a\nspec:\n  model:\n"
+			      "    uri: pvc://somewhere\n    name: openai/gpt-oss-20b\n"
+			      "  replicas: 1\n  parallelism:\n    tensor: 2\n"
+			      "  template:\n    containers:\n    - name: main\n",
+			      &s, &error));
+	assert_string_equal(s.model.name, "gpt-oss-20b");
+	expect(&s, "tp", "2");
+	assert_false(open_text("ds.json",
+			       "{\"train_micro_batch_size_per_gpu\": 1, "
+			       "\"data_efficiency\": {\"model_type\": \"decoder\"}}",
+			       &s, &error));
+	assert_non_null(strstr(error.text, "names no model"));
+	assert_false(open_text("convert.sh", "python convert.py --target-tp 2\n", &s,
+			       &error));
+	assert_non_null(strstr(error.text, "a script, of whose commands none"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(told_by_more_than_a_word),
 		cmocka_unit_test(servers_of_flagscale),
 		cmocka_unit_test(test_inference_service),
 		cmocka_unit_test(test_a_group_of_pods),

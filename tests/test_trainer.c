@@ -109,6 +109,7 @@ static void trl_is_read(void **state)
 	expect(&s, "frozen_format", "nf4");
 	expect(&s, "lora_rank", "32");
 	assert_true(noted(IMPORT_ASSUMED, "task"));
+	assert_true(noted(IMPORT_ASSUMED, "zero"));
 }
 
 /* A script of one's own has the Trainer's defaults. */

@@ -198,6 +198,12 @@ static bool read_rest(const struct mapped *m)
 		mapped_approximate(m, "plugins",
 				   "diffusion: its attention looks both ways, and is "
 				   "counted as causal");
+	for (int i = 0;
+	     i < m->pairs->count && !strstr(m->out->model.approximate, "rounds"); i++)
+		if (strncmp(m->pairs->item[i].key, "qat.", 4) == 0)
+			mapped_approximate(m, "qat",
+					   "what rounds weights and activations as in "
+					   "fewer bits is left out");
 	recipe_note_whole(m, "lora_modules_to_save");
 	if ((!mapped_true(m, "load_in_4bit") || !recipe_base_nf4(m, "load_in_4bit")) &&
 	    !recipe_base_bits(m, "base_model",

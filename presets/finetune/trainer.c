@@ -271,6 +271,11 @@ static bool read_launcher(const struct mapped *m, bool *found)
 				  mapped_true(m, "offload") ? "1" : "0", NULL);
 	*found = file && !pairs_find(m->pairs, "deepspeed") &&
 		 !pairs_find(m->pairs, "fsdp");
+	if (!file && !pairs_find(m->pairs, "command") &&
+	    !pairs_find(m->pairs, "deepspeed") && !pairs_find(m->pairs, "fsdp"))
+		import_note(m->report, IMPORT_ASSUMED, "zero",
+			    "0; accelerate's file, which the launcher names, may say "
+			    "more");
 	if (!*found)
 		return true;
 	if (told >= 0)

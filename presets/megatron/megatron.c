@@ -239,37 +239,6 @@ static bool read_vocab_multiple(const struct arguments *arguments, struct scenar
 	return true;
 }
 
-/* What all recipes of Megatron-Bridge have but for the precision: states that are
- * shared out (recipes/common.py), and experts that are not split, though Megatron would
- * by TP. NeMo's have the first alone. */
-static bool take_recipes_rest(const struct arguments *arguments,
-			      const struct argument *recipe, struct scenario *out,
-			      struct import_report *report)
-{
-	char why[256];
-
-	if (out->plan.zero == 0 && !megatron_is_deepspeed(arguments)) {
-		import_note(report, IMPORT_ASSUMED, "zero", "1, as in the recipes");
-		if (!knob_parse(out, knob_find("zero"), "1", why, sizeof why))
-			return false;
-	}
-	if (strcmp(recipe->name, "nemo-recipe") == 0 || out->model.moe.experts == 0)
-		return true;
-	/* experts under TP need it (transformer_config.py), so the recipe has it */
-	if (out->plan.tp > 1 && !out->plan.sp &&
-	    !arguments_find(arguments, "sequence-parallel")) {
-		import_note(report, IMPORT_ASSUMED, "sp",
-			    "on, as experts under TP need");
-		if (!knob_parse(out, knob_find("sp"), "on", why, sizeof why))
-			return false;
-	}
-	if (out->plan.etp == 1 ||
-	    arguments_find(arguments, "expert-tensor-parallel-size"))
-		return true;
-	import_note(report, IMPORT_ASSUMED, "etp", "1, as in the recipes");
-	return knob_parse(out, knob_find("etp"), "1", why, sizeof why);
-}
-
 /* A recipe sets more than a command does. Of that only these are the same in all of
  * them. */
 static bool take_recipe(const struct arguments *arguments, struct scenario *out,
@@ -296,7 +265,7 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	else
 		import_note(report, IMPORT_ASSUMED, "elsewhere",
 			    "Megatron's defaults for what another file adds to this");
-	if (recipe && !take_recipes_rest(arguments, recipe, out, report))
+	if (recipe && !unsaid_take(arguments, recipe, out, report))
 		return false;
 	if (out->plan.precision != PRECISION_FP32)
 		return true;
@@ -370,39 +339,6 @@ static bool read_machine(const struct arguments *arguments, struct scenario *out
 	       primus_machine(out, arguments->file, report, error);
 }
 
-/* Whether a recipe that another file holds is one of adapters: by its name
- * ("qwen3_8b_peft_config"), or by the scheme that its command asks for. */
-static bool is_peft(const struct arguments *arguments, const struct argument *recipe)
-{
-	static const char *const flags[] = { "mode", "peft-scheme", "peft" };
-	bool is = recipe && strcmp(recipe->name, "nemo-recipe") != 0 &&
-		  (strstr(recipe->value, "_peft") || strstr(recipe->value, "_lora"));
-
-	for (size_t i = 0; recipe && i < sizeof flags / sizeof flags[0]; i++) {
-		const struct argument *a = arguments_find(arguments, flags[i]);
-
-		is = is || (a && (strcmp(a->value, "lora") == 0 ||
-				  strcmp(a->value, "dora") == 0));
-	}
-	return is;
-}
-
-/* LoRA's default rank (megatron/bridge/peft/lora.py), which a recipe may change. */
-static bool read_peft(const struct arguments *arguments, struct scenario *out,
-		      struct import_report *report)
-{
-	const struct argument *rank = arguments_find(arguments, "dim");
-	char why[256];
-
-	if (!is_peft(arguments, find_recipe(arguments)))
-		return true;
-	if (!rank)
-		import_note(report, IMPORT_ASSUMED, "lora_rank",
-			    "32, as the recipes have it");
-	return knob_parse(out, knob_find("lora_rank"), rank ? rank->value : "32", why,
-			  sizeof why);
-}
-
 /* The adapters of a recipe's finetuning. */
 static bool read_adapters(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report)
@@ -413,7 +349,7 @@ static bool read_adapters(const struct arguments *arguments, struct scenario *ou
 	char why[256];
 
 	if (!a)
-		return read_peft(arguments, out, report);
+		return unsaid_adapters(arguments, find_recipe(arguments), out, report);
 	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s%s%s", a->value,
 		    targets ? " beside " : "", targets ? targets->value : "");
 	if (targets && !knob_parse(out, knob_find("lora_targets"), targets->value, why,

@@ -27,6 +27,9 @@ static const struct {
 } fields[] = {
 	{ "encoder_seq_length", NULL, "seq-length", NULL },
 	{ "num_moe_experts", NULL, "num-experts", NULL },
+	{ "override_vocab_size", NULL, "padded-vocab-size", NULL },
+	{ "qkv_bias", "True", "add-qkv-bias", "" },
+	{ "qkv_bias", "true", "add-qkv-bias", "" },
 	{ "activations_checkpoint_granularity", NULL, "recompute-granularity", NULL },
 	{ "activations_checkpoint_method", NULL, "recompute-method", NULL },
 	{ "activations_checkpoint_num_layers", NULL, "recompute-num-layers", NULL },

@@ -125,4 +125,13 @@ struct fp4_variable {
 };
 extern const struct fp4_variable megatron_fp4_variables[3];
 
+/* --- unsaid.c --- */
+/* What a recipe that this argument names sets by itself: states that are shared out,
+ * experts that are not split, a split of layers. */
+bool unsaid_take(const struct arguments *arguments, const struct argument *recipe,
+		 struct scenario *out, struct import_report *report);
+/* And its adapters, by its name or the command's scheme; recipe may be NULL. */
+bool unsaid_adapters(const struct arguments *arguments, const struct argument *recipe,
+		     struct scenario *out, struct import_report *report);
+
 #endif

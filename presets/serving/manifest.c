@@ -405,7 +405,7 @@ static bool put_service(struct manifest *m, const struct node *node)
 
 	if (spec && strcmp(kind, "InferenceService") == 0)
 		return put_predictor(m, spec);
-	if (!spec || strcmp(kind, "LLMInferenceService") != 0)
+	if (!spec || strncmp(kind, "LLMInferenceService", 19) != 0)
 		return false;
 	prefill = node_get(spec, "prefill");
 	uri = scalar_of(node_get(spec, "model"), "uri");
