@@ -182,6 +182,33 @@ static void pipelines_are_the_same_in_both(void **state)
 	}
 }
 
+/* Requests that are received more slowly than their prompts run: no burst of them fills
+ * a pass of a pipeline, which they would leave together. */
+static void a_burst_fills_passes_as_it_is_received(void **state)
+{
+	struct queue_result r;
+	struct error error;
+	struct scenario s;
+
+	(void)state;
+	if (!scenario_blank(&s, "gopher-280b", "h100-leaf-1to4", "generic", &error))
+		fail_msg("%s", error.text);
+	case_set(&s, "mode", "inference");
+	case_set(&s, "gpus", "64");
+	case_set(&s, "tp", "8");
+	case_set(&s, "pp", "8");
+	case_set(&s, "precision", "int8");
+	case_set(&s, "prompt", "293");
+	case_set(&s, "output", "348");
+	case_set(&s, "concurrency", "64");
+	case_set(&s, "length_spread", "0.2");
+	s.plan.serving.max_batched_tokens = 16384;
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	simulate(&s, 640, &r);
+	assert_close(now.serving.ttft_seconds, r.ttft.mean, 0.3);
+}
+
 /* Where all lengths are alike, requests go in step for ever: prompts that run first are
  * those of a whole wave, which decodes and ends as one; of prompts beside decoding
  * requests none ends before the one that began before it. Closed form and simulation
@@ -867,6 +894,7 @@ int main(void)
 		cmocka_unit_test(users_are_somewhere_and_tokens_take_a_pass),
 		cmocka_unit_test(parts_of_a_prompt_follow_each_other),
 		cmocka_unit_test(pipelines_are_the_same_in_both),
+		cmocka_unit_test(a_burst_fills_passes_as_it_is_received),
 		cmocka_unit_test(who_goes_in_step_is_the_same_in_both),
 		cmocka_unit_test(who_waits_for_a_prompt_does_not_decode),
 		cmocka_unit_test(none_gives_more_than_its_ceiling),

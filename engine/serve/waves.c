@@ -124,12 +124,14 @@ double waves_ahead(const struct work *w, const struct server *server, double c,
 	return fmin(c - 1, sum / BURST_WAVES);
 }
 
-/* Those of a burst fill passes, later ones are those that come in a round, dealt out
- * over the micro-batches; never more than there are. */
+/* Those of a burst fill passes as far as they are received meanwhile, later ones are
+ * those that come in a round, dealt out over the micro-batches; never more than there
+ * are. */
 double waves_company(const struct work *w, const struct server *server, double c,
 		     double turns, const struct point *out)
 {
-	double most = fmin(c, fmax(1, server->budget_tokens / w->prompt)), sum = most;
+	double most = fmin(c, fmax(1, server->budget_tokens / w->prompt));
+	double sum = others_together(w, server, c, work_prompts(w, server, 1).stage);
 	double decoding = steps_of(w) * out->step_seconds;
 	double begin = fmax(out->served_seconds, w->s->stack.serving.prompt_seconds);
 

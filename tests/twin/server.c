@@ -212,9 +212,24 @@ struct clump {
 	double full; /* of them in each pass behind that of the first, alone */
 };
 
+/* Prompts, which take up to a budget, that come while as many run. Passes over some
+ * take all of one, and a share of a full one for each more. */
+static double most_received(const struct loop *l, double one)
+{
+	double budget = l->decode->budget_tokens, all, share, more;
+	double received = l->s->stack.serving.prompt_seconds;
+
+	all = pass_over(l, l->decode, 0, budget, 0).stage;
+	share = (all - one) * l->prompt / (budget - l->prompt);
+	more = (one - share) / (received - share);
+	if (received > share && more < budget / l->prompt)
+		return more > 1 ? more : 1;
+	return budget / l->prompt;
+}
+
 static struct clump clump_of(const struct loop *l, double c, double step, int wave)
 {
-	double budget = l->decode->budget_tokens, one, all, share, more;
+	double budget = l->decode->budget_tokens, one;
 	double received = l->s->stack.serving.prompt_seconds;
 	double decoding = l->output / l->gain * step, window, there;
 	struct clump k;
@@ -229,14 +244,7 @@ static struct clump clump_of(const struct loop *l, double c, double step, int wa
 	k.full = 1;
 	if (budget <= l->prompt || k.of <= 2)
 		return k;
-	/* passes over some take all of one, and a share of a full one for each more */
-	all = pass_over(l, l->decode, 0, budget, 0).stage;
-	share = (all - one) * l->prompt / (budget - l->prompt);
-	k.full = budget / l->prompt;
-	/* as many as come while they run */
-	more = (one - share) / (received - share);
-	if (received > share && more < k.full)
-		k.full = more > 1 ? more : 1;
+	k.full = most_received(l, one);
 	if (k.full > k.of - 1)
 		k.full = k.of - 1;
 	return k;
@@ -454,6 +462,8 @@ static double with_company(const struct loop *l, double c, const struct point *p
 	if (r.stages <= 1 || c <= 1 || p->served_seconds <= 0)
 		return 0;
 	prompts = most;
+	if (most > 1)
+		prompts = fmin(most, most_received(l, run_prompts_of(l, 1, 0).stage));
 	for (int wave = 1; wave < 10; wave++) {
 		double came = c / r.turns * p->step_seconds /
 			      window_of(l, c * one_by_one(l, p),
