@@ -64,6 +64,26 @@ static int power_of_time(const struct metric *m)
 	return 0;
 }
 
+/* A rate says so: in its unit and in its text. */
+static void test_constants_that_are_rates_have_their_unit(void **state)
+{
+	int rates = 0;
+
+	(void)state;
+	for (const struct constant *k = explain_constants; k->key; k++) {
+		bool flops = strstr(k->key, "peak_flops") != NULL;
+		char text[64];
+
+		if (!flops && !strstr(k->key, "bytes_per_second"))
+			continue;
+		rates++;
+		form_text(k->form, 3e12, text, sizeof text);
+		assert_string_equal(form_unit(k->form), flops ? "FLOP/s" : "bytes/s");
+		assert_string_equal(text, flops ? "3.00 TFLOP/s" : "3.00 TB/s");
+	}
+	assert_true(rates >= 7);
+}
+
 static bool near(double a, double b, double scale)
 {
 	return a == b || fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-12 * scale;
@@ -203,6 +223,7 @@ static void test_replicas_do_as_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_constants_that_are_rates_have_their_unit),
 		cmocka_unit_test(test_a_step_in_other_seconds),
 		cmocka_unit_test(test_a_server_in_other_seconds),
 		cmocka_unit_test(test_replicas_do_as_much),

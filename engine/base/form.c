@@ -99,6 +99,17 @@ static size_t scale_value(const struct unit *unit, const char *before, double va
 			  unit->name);
 }
 
+/* So much in a second. */
+static size_t put_rate(const struct unit *unit, double value, char *out, size_t size)
+{
+	char text[64];
+	int length;
+
+	scale_value(unit, "", value, text, sizeof text);
+	length = snprintf(out, size, "%s/s", text);
+	return size == 0 ? 0 : length < (int)size ? (size_t)length : size - 1;
+}
+
 /* Plain up to five digits: counts and rates are compared by eye. */
 static size_t put_plain(const struct unit *unit, const char *after, double value,
 			int decimals, char *out, size_t size)
@@ -171,6 +182,8 @@ size_t form_text(enum form form, double value, char *out, size_t size)
 	case FORM_SECONDS: return scale_value(seconds, "", value, out, size);
 	case FORM_TOKENS: return put_tokens(value, out, size);
 	case FORM_FLOPS: return scale_value(flops, "", value, out, size);
+	case FORM_BANDWIDTH: return put_rate(traffic, value, out, size);
+	case FORM_SPEED: return put_rate(flops, value, out, size);
 	case FORM_RATE:
 		return put_plain(rates, " tok/s", value, three(value), out, size);
 	case FORM_DOLLARS: return scale_value(counts, "$", value, out, size);
@@ -194,6 +207,8 @@ const char *form_unit(enum form form)
 	case FORM_DATE: return "seconds";
 	case FORM_TOKENS: return "tokens";
 	case FORM_FLOPS: return "FLOP";
+	case FORM_BANDWIDTH: return "bytes/s";
+	case FORM_SPEED: return "FLOP/s";
 	case FORM_RATE: return "tokens/s";
 	case FORM_DOLLARS: return "dollars";
 	case FORM_MASS: return "grams";

@@ -14,7 +14,9 @@ enum form {
 	FORM_SECONDS,
 	FORM_TOKENS, /* 15 T, 8 k */
 	FORM_FLOPS,
-	FORM_RATE, /* tok/s */
+	FORM_BANDWIDTH, /* GB/s */
+	FORM_SPEED,     /* TFLOP/s */
+	FORM_RATE,      /* tok/s */
 	FORM_DOLLARS,
 	FORM_MASS,   /* grams in, kg or t out */
 	FORM_ENERGY, /* joules in, kWh or MWh out */

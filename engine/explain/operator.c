@@ -355,7 +355,7 @@ const struct explain_node explain_operator[] = {
 	     again_flops_terms, NULL, "Where its module is recomputed."),
 	NODE("whole_bytes", "All tensors of an operator", FORM_BYTES, whole,
 	     whole_terms, NULL, "Nothing recomputed."),
-	NODE("flops_per_second", "FLOPs per second of an operator", FORM_FLOPS, rate,
+	NODE("flops_per_second", "FLOPs per second of an operator", FORM_SPEED, rate,
 	     rate_terms, NULL, "Measured shares of the data sheet's rate."),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
 	     gemm_flops_terms, NULL, "A multiplication and an addition are two."),

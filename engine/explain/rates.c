@@ -215,11 +215,11 @@ static const char shares[] = "Measured shares of the data sheet's rates.";
 
 const struct explain_node explain_rates[] = {
 	NODE("memory_bytes_per_second", "Memory bandwidth that kernels reach",
-	     FORM_TRAFFIC, memory_rate, memory_rate_terms, "bw * if(em > 0, em, 1)",
+	     FORM_BANDWIDTH, memory_rate, memory_rate_terms, "bw * if(em > 0, em, 1)",
 	     shares),
-	NODE("gemm_flops_per_second", "FLOPs per second of a large GEMM", FORM_FLOPS,
+	NODE("gemm_flops_per_second", "FLOPs per second of a large GEMM", FORM_SPEED,
 	     gemm_rate, gemm_rate_terms, NULL, shares),
-	NODE("head_flops_per_second", "The same of the head", FORM_FLOPS, head_rate,
+	NODE("head_flops_per_second", "The same of the head", FORM_SPEED, head_rate,
 	     head_rate_terms, NULL, "The head and routers stay in bf16."),
 	NODE("kernel_seconds", "Fixed time of a kernel", FORM_SECONDS, kernel,
 	     kernel_terms, NULL, shares),

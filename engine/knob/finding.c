@@ -25,13 +25,14 @@ static void add(struct text *text, const char *what, size_t length)
 static bool form_named(const char *name, size_t length, enum form *form)
 {
 	static const char *const names[] = {
-		[FORM_COUNT] = "count",     [FORM_REAL] = "real",
-		[FORM_PERCENT] = "percent", [FORM_BYTES] = "bytes",
-		[FORM_TRAFFIC] = "traffic", [FORM_SECONDS] = "seconds",
-		[FORM_TOKENS] = "tokens",   [FORM_FLOPS] = "flops",
-		[FORM_RATE] = "rate",       [FORM_DOLLARS] = "dollars",
-		[FORM_MASS] = "mass",       [FORM_ENERGY] = "energy",
-		[FORM_DATE] = "date",       [FORM_WORD] = "word",
+		[FORM_COUNT] = "count",         [FORM_REAL] = "real",
+		[FORM_PERCENT] = "percent",     [FORM_BYTES] = "bytes",
+		[FORM_TRAFFIC] = "traffic",     [FORM_SECONDS] = "seconds",
+		[FORM_TOKENS] = "tokens",       [FORM_FLOPS] = "flops",
+		[FORM_BANDWIDTH] = "bandwidth", [FORM_SPEED] = "speed",
+		[FORM_RATE] = "rate",           [FORM_DOLLARS] = "dollars",
+		[FORM_MASS] = "mass",           [FORM_ENERGY] = "energy",
+		[FORM_DATE] = "date",           [FORM_WORD] = "word",
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
