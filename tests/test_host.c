@@ -20,6 +20,7 @@
 
 static const double gib = 1073741824.0;
 static struct estimate now, whole;
+static int edges[2];
 /* --- nothing is lost --- */
 
 static const char *const models[] = { "llama3.1-8b",      "gpt2-xl",     "mixtral-8x7b",
@@ -293,19 +294,48 @@ static void test_a_node_is_shared(void **state)
 		    2 * now.stage[7].host_activations_bytes);
 }
 
+/* Accelerators that are just too small for a share are not given it, and those that are
+ * just large enough are: whatever comes back with it, and what the allocator can't use.
+ */
+static void check_who_has_no_room(const struct scenario *s, double share,
+				  const struct estimate *mended)
+{
+	for (int has_room = 0; has_room < 2; has_room++) {
+		double room = mended->memory.total_bytes * (has_room ? 1.03 : 0.9999);
+		struct scenario full = *s;
+		const struct finding *f;
+
+		full.cluster.accelerator.usable_bytes *= room / mended->capacity_bytes;
+		train_estimate(&full, &whole);
+		if (estimate_is_too_large(&whole))
+			continue;
+		assert_close(whole.capacity_bytes, room, 1e-9);
+		f = NULL;
+		for (int i = 0; i < whole.problems.count; i++)
+			if (strcmp(whole.problems.item[i].rule->code, "X25") == 0)
+				f = &whole.problems.item[i];
+		assert_non_null(f);
+		assert_true(has_room ==
+			    (f->nearest_count > 0 && f->nearest[0] == share));
+		edges[has_room]++;
+	}
+}
+
 /* A remedy that is offered mends: the rest fits on both sides. */
 static void test_remedies_mend(void **state)
 {
 	int offered = 0, refused = 0, activations = 0, simulated = 0, mended = 0;
+	double share;
 
 	(void)state;
 	seed = 77;
 	for (int i = 0; i < 6000; i++) {
 		const struct finding *f;
-		struct scenario s;
+		struct scenario s, before;
 
 		any_scenario(&s);
 		s.cluster.host_bytes_per_gpu = gib * (double)(1 << next(7));
+		before = s;
 		if (scenario_check(&s, NULL) > 0)
 			continue;
 		train_estimate(&s, &now);
@@ -320,7 +350,8 @@ static void test_remedies_mend(void **state)
 			continue;
 		offered++;
 		activations += strcmp(f->knob, "activation_offload") == 0;
-		assert_true(knob_set(&s, knob_find(f->knob), f->nearest[0]));
+		share = f->nearest[0];
+		assert_true(knob_set(&s, knob_find(f->knob), share));
 		train_estimate(&s, &now);
 		assert_true(now.legal);
 		/* other times may keep other micro-batches in flight */
@@ -330,7 +361,9 @@ static void test_remedies_mend(void **state)
 			continue;
 		}
 		assert_true(now.host_fits && now.feasible);
+		check_who_has_no_room(&before, share, &now);
 	}
+	assert_true(edges[0] > 10 && edges[1] > 30);
 	assert_true(simulated > 10 && mended >= simulated * 19 / 20);
 	assert_true(offered > 50 && refused > 10 && activations > 10);
 }
