@@ -212,7 +212,7 @@ static void axolotl_is_read(void **state)
 		  "tensor_parallel_size: 2\ncontext_parallel_size: 2\n"
 		  "cut_cross_entropy: true\n",
 		  &s);
-	assert_string_equal(s.stack.name, "deepspeed");
+	assert_string_equal(s.stack.name, "fsdp"); /* for its rings */
 	expect(&s, "zero", "2");
 	expect(&s, "tp", "2");
 	expect(&s, "cp", "2");
@@ -284,10 +284,29 @@ static void rounding_is_told(void **state)
 	assert_non_null(strstr(s.model.approximate, "fewer bits"));
 }
 
+/* Sequences over GPUs go in axolotl's own rings, beside DeepSpeed's shards too. */
+static void rings_beside_deepspeed(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl",
+		  "base_model: meta-llama/Llama-3.1-8B\nsequence_len: 65536\n"
+		  "micro_batch_size: 1\ngradient_accumulation_steps: 1\nbf16: true\n"
+		  "deepspeed: deepspeed_configs/zero3_bf16.json\n"
+		  "context_parallel_size: 4\n",
+		  &s);
+	assert_string_equal(s.stack.name, "fsdp");
+	expect(&s, "cp", "4");
+	expect(&s, "zero", "3");
+	assert_true(noted(IMPORT_ASSUMED, "stack"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounding_is_told),
+		cmocka_unit_test(rings_beside_deepspeed),
 		cmocka_unit_test(llama_factory_is_read),
 		cmocka_unit_test(llama_factory_has_defaults),
 		cmocka_unit_test(llama_factory_has_kinds),

@@ -325,6 +325,21 @@ static void words_and_biases_are_read(void **state)
 	assert_int_equal(s.model.vocab, 151936);
 	assert_true(s.model.kind[0].attention.qkv_bias);
 	assert_false(s.model.mlp_bias);
+	/* layers that would stay on the host, and the switch that says that none does
+	 */
+	read_good("megatron",
+		  "name: megatron_gpt\n" TRAINER PLAN SHAPE
+		  "  cpu_offloading: false\n  cpu_offloading_num_layers: 31\n"
+		  "  cpu_offloading_activations: true\n",
+		  &s);
+	expect(&s, "activation_offload", "0");
+	read_good("megatron",
+		  "name: megatron_gpt\n" TRAINER
+		  "model:\n  mcore_gpt: True\n  micro_batch_size: 1\n"
+		  "  global_batch_size: 64\n" SHAPE
+		  "  cpu_offloading: true\n  cpu_offloading_num_layers: 16\n",
+		  &s);
+	expect(&s, "activation_offload", "0.5");
 }
 
 int main(void)

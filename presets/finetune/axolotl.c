@@ -1,4 +1,5 @@
 /* axolotl.c - axolotl's YAML; see finetune.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "presets/finetune/finetune.h"
@@ -214,6 +215,20 @@ static bool read_rest(const struct mapped *m)
 	       recipe_precision(m, "bf16") && read_batch(m);
 }
 
+static bool splits_sequences(const struct pairs *pairs)
+{
+	static const char *const keys[] = { "context_parallel_size",
+					    "sequence_parallel_degree" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct pair *pair = pairs_find(pairs, keys[i]);
+
+		if (pair && strtol(pair->value, NULL, 10) > 1)
+			return true;
+	}
+	return false;
+}
+
 bool axolotl_read(struct scenario *out, const char *file, const char *text,
 		  size_t length, struct import_report *report, struct error *error)
 {
@@ -225,5 +240,11 @@ bool axolotl_read(struct scenario *out, const char *file, const char *text,
 		return false;
 	recipe_spell_optimizer(&pairs, "optimizer", report);
 	format.stack = recipe_stack(&pairs);
+	/* its own rings (monkeypatch/ring_attn), whatever shards beside them */
+	if (strcmp(format.stack, "deepspeed") == 0 && splits_sequences(&pairs)) {
+		format.stack = "fsdp";
+		import_note(report, IMPORT_ASSUMED, "stack",
+			    "fsdp, for DeepSpeed has no rings of keys and values");
+	}
 	return mapped_read(out, &format, &pairs, report, error);
 }

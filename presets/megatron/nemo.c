@@ -445,6 +445,9 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	if (!good || !add_order(&n) || !add_precision(&n) || !add_optimizer(&n))
 		return error_set(error, arguments->file, root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
+	/* a switch of its own turns them on */
+	if (!is_true(member(&n, n.model, "cpu_offloading")))
+		arguments_drop(arguments, "cpu-offloading-num-layers");
 	add_world(&n, trainer);
 	return true;
 }
