@@ -230,6 +230,7 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --tensor-model-parallel-size 8", "it is --tp here");
 	refuses("eval --tensor_parallel_size 8", "it is --tp here");
 	refuses("eval --mem-fraction-static 0.8", "it is --memory_share here");
+	refuses("eval --goal 8", "--goal_ttft or --goal_tpot or --goal_percentile");
 	refuses("eval --nodes 8", "it is --gpus here");
 	refuses("eval --data-parallel-size 8", "it is --dp here");
 	refuses("eval --days 8", "it is worked out; shardscope explain run_seconds");

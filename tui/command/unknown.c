@@ -46,21 +46,38 @@ static bool is_option(const char *key)
 	return knob_find(key) || strcmp(key, "dp") == 0;
 }
 
-/* "--gbs or --mbs" of all that a word stands for; empty where none is an option. */
+/* "--gbs or --mbs". */
+static void add_meant(const char *key, char *out, size_t size)
+{
+	size_t used = strlen(out);
+
+	snprintf(out + used, size - used, "%s--%s", used > 0 ? " or " : "", key);
+}
+
+static bool begins(const char *key, const char *name)
+{
+	for (; *name != '\0'; key++, name++)
+		if (*key != (*name == '-' ? '_' : *name))
+			return false;
+	return true;
+}
+
+/* All that a word stands for or begins; empty where none is an option. */
 static void list_meant(const char *name, char *out, size_t size)
 {
 	const char *flag = format_flag_knob(name), *key;
-	size_t used = 0;
 
 	out[0] = '\0';
-	if (flag) {
-		snprintf(out, size, "--%s", flag);
-		return;
-	}
-	for (int i = 0; (key = meant_key(name, i)) && used < size; i++)
+	if (flag)
+		add_meant(flag, out, size);
+	for (int i = 0; !flag && (key = meant_key(name, i)); i++)
 		if (is_option(key))
-			used += (size_t)snprintf(out + used, size - used, "%s--%s",
-						 used > 0 ? " or " : "", key);
+			add_meant(key, out, size);
+	if (out[0] != '\0' || strlen(name) < 3)
+		return;
+	for (int i = 0; i < knob_count(); i++)
+		if (begins(knob_table[i].key, name))
+			add_meant(knob_table[i].key, out, size);
 }
 
 /* A number that is worked out, by its key or by such a word. */
@@ -81,7 +98,7 @@ bool option_unknown(const struct command *command, const char *name,
 	const char *bare = name + strspn(name, "-");
 	const struct metric *number;
 	const char *near;
-	char meant[128];
+	char meant[256];
 
 	if (command->knobs) {
 		list_meant(bare, meant, sizeof meant);
