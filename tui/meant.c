@@ -96,7 +96,7 @@ static char plain(char c)
 	return c == '_' || c == '-' ? ' ' : (char)tolower((unsigned char)c);
 }
 
-static bool begins(const char *text, const char *with)
+bool meant_text_begins(const char *text, const char *with)
 {
 	while (*with != '\0' && plain(*text) == plain(*with)) {
 		text++;
@@ -109,7 +109,7 @@ const char *meant_key(const char *word, int n)
 {
 	for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
 		if (strlen(synonyms[i].word) == strlen(word) &&
-		    begins(synonyms[i].word, word) && n-- == 0)
+		    meant_text_begins(synonyms[i].word, word) && n-- == 0)
 			return synonyms[i].key;
 	return NULL;
 }
@@ -117,7 +117,8 @@ const char *meant_key(const char *word, int n)
 bool meant_begins(const char *key, const char *text)
 {
 	for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
-		if (strcmp(synonyms[i].key, key) == 0 && begins(synonyms[i].word, text))
+		if (strcmp(synonyms[i].key, key) == 0 &&
+		    meant_text_begins(synonyms[i].word, text))
 			return true;
 	return false;
 }

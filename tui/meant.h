@@ -4,8 +4,10 @@
 
 #include <stdbool.h>
 
+/* Whether a text begins with another, '-' and '_' as blanks and letters alike. */
+bool meant_text_begins(const char *text, const char *with);
 /* Key of the n-th knob, number or view that this word stands for, NULL: there are no
- * more. '-' and '_' are blanks, and letters are alike. */
+ * more. */
 const char *meant_key(const char *word, int n);
 /* Whether such a word for this one begins with the text. */
 bool meant_begins(const char *key, const char *text);

@@ -54,14 +54,6 @@ static void add_meant(const char *key, char *out, size_t size)
 	snprintf(out + used, size - used, "%s--%s", used > 0 ? " or " : "", key);
 }
 
-static bool begins(const char *key, const char *name)
-{
-	for (; *name != '\0'; key++, name++)
-		if (*key != (*name == '-' ? '_' : *name))
-			return false;
-	return true;
-}
-
 /* All that a word stands for or begins; empty where none is an option. */
 static void list_meant(const char *name, char *out, size_t size)
 {
@@ -76,7 +68,7 @@ static void list_meant(const char *name, char *out, size_t size)
 	if (out[0] != '\0' || strlen(name) < 3)
 		return;
 	for (int i = 0; i < knob_count(); i++)
-		if (begins(knob_table[i].key, name))
+		if (meant_text_begins(knob_table[i].key, name))
 			add_meant(knob_table[i].key, out, size);
 }
 

@@ -25,29 +25,16 @@ enum {
 	USELESS
 };
 
-static char plain(char c)
-{
-	return c == '_' || c == '-' ? ' ' : (char)tolower((unsigned char)c);
-}
-
-static bool begins(const char *text, const char *with)
-{
-	while (*with != '\0' && plain(*text) == plain(*with)) {
-		text++;
-		with++;
-	}
-	return *with == '\0';
-}
-
 static bool equals(const char *a, const char *b)
 {
-	return begins(a, b) && strlen(a) == strlen(b);
+	return meant_text_begins(a, b) && strlen(a) == strlen(b);
 }
 
 static bool has_word(const char *text, const char *with)
 {
 	for (const char *at = text; *at != '\0'; at++)
-		if ((at == text || !isalnum((unsigned char)at[-1])) && begins(at, with))
+		if ((at == text || !isalnum((unsigned char)at[-1])) &&
+		    meant_text_begins(at, with))
 			return true;
 	return false;
 }
@@ -55,7 +42,7 @@ static bool has_word(const char *text, const char *with)
 static bool has_part(const char *text, const char *part)
 {
 	for (; *text != '\0'; text++)
-		if (begins(text, part))
+		if (meant_text_begins(text, part))
 			return true;
 	return false;
 }
@@ -67,7 +54,7 @@ static int fit_name(const char *label, const char *key, const char *alias,
 		return FITS_WHOLE;
 	if (has_word(label, text))
 		return FITS_WORD;
-	if (begins(key, text) || (alias && begins(alias, text)))
+	if (meant_text_begins(key, text) || (alias && meant_text_begins(alias, text)))
 		return FITS_KEY;
 	if (meant_begins(key, text))
 		return FITS_MEANT;
@@ -140,7 +127,7 @@ static int fit_command(const struct explorer *explorer, const struct key_binding
 
 	if (!is_command(key))
 		return FITS_NOT;
-	if (begins(key->help, text))
+	if (meant_text_begins(key->help, text))
 		fit = equals(key->help, text) ? FITS_WHOLE : FITS_WORD;
 	else if (has_word(key->help, text))
 		fit = FITS_HELP;
