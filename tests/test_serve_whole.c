@@ -249,6 +249,41 @@ static void a_rate_has_as_many_as_give_it(void **state)
 	assert_true(inside > SERVERS / 2 && full > SERVERS / 8);
 }
 
+/* Rates are known with one inside, with all that a copy has room for, and between them
+ * with numbers of which each is as many times the one before, or one more. */
+static void rates_are_known_evenly_apart(void **state)
+{
+	int large = 0, small = 0;
+
+	(void)state;
+	seed = 106;
+	for (int i = 0; i < SERVERS / 4; i++) {
+		const struct queue_room *line = &run.line;
+		double times;
+
+		draw();
+		s.plan.serving.request_rate = 1;
+		run_room(&run);
+		if (run.room < 1)
+			continue;
+		times = pow(line->most, 1.0 / (ROOM_RATES - 1));
+		assert_true(line->most == run.decode.room);
+		assert_true(line->inside[0] == 1);
+		assert_true(line->inside[line->count - 1] == line->most);
+		for (int k = 1; k < line->count; k++) {
+			double last = line->inside[k - 1], next = line->inside[k];
+
+			assert_true(next <= fmax(last + 1, last * times + 1));
+			assert_true(next >=
+				    fmin(line->most, fmax(last + 1, last * times)) *
+					    (1 - 1e-12));
+		}
+		large += line->count > 2 && times > 1.2;
+		small += line->most < ROOM_RATES;
+	}
+	assert_true(large > 20 && small > 5);
+}
+
 /* --- what a pass is made of --- */
 
 /* All that runs in a pass, the slowest first, and the slowest of it where there is no
@@ -725,6 +760,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_of_the_point),
 		cmocka_unit_test(a_rate_has_as_many_as_give_it),
+		cmocka_unit_test(rates_are_known_evenly_apart),
 		cmocka_unit_test(kernels_are_all_of_the_pass),
 		cmocka_unit_test(caches_travel_once_for_each_request),
 		cmocka_unit_test(goodput_is_the_most),

@@ -78,8 +78,6 @@ static void sample_rates(struct serving_run *run, struct queue_room *line)
 	line->work_scv = work_spread(&w) * work_spread(&w);
 	line->overlap = work_overlap(&w);
 	while (line->count < ROOM_RATES) {
-		if (line->count == ROOM_RATES - 1)
-			n = line->most;
 		line->inside[line->count] = n;
 		line->rate[line->count++] = given(run, n);
 		if (n >= line->most)
