@@ -209,6 +209,11 @@ static void test_the_headline_never_leaves(void **state)
 	stage_shows(&s, "exposed 16.1 s +136%^");
 	stage_shows(&s, "$115 k +29%^");
 	stage_close(&s);
+	/* dollars of a server are per million tokens */
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 80, 24);
+	stage_type(&s, "2");
+	stage_shows(&s, "/M ");
+	stage_close(&s);
 }
 
 /* Every sentence of a knob is there to its end, however narrow the usual screen. */

@@ -29,7 +29,7 @@ static const struct headline headlines[2][MOST] = {
 	  { "TPOT", "tpot_seconds", NULL, NEVER, 2, 14, 0 },
 	  { "per GPU", "output_tokens_per_second_per_gpu", "/GPU", 1, 0, 18, 1 },
 	  { "TTFT", "ttft_seconds", NULL, NEVER, 3, 14, 1 },
-	  { "", "dollars_per_million_tokens", NULL, NEVER, 4, 12, 0 },
+	  { "", "dollars_per_million_tokens", "/M", 0, 4, 12, 0 },
 	  { "per user", "output_tokens_per_second_per_user", NULL, NEVER, 5, 18, -1 } },
 };
 

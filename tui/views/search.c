@@ -185,7 +185,7 @@ static void draw_proof(const struct planner_result *result, struct canvas *canva
 	int x = rect.x + canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_GOOD,
 				       result->found > 0
 					       ? "proved best of %s"
-					       : "proved: none of %s plans works",
+					       : "proved: no plan of %s works",
 				       number);
 	for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
 		if (part[i].count == 0)
