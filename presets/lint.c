@@ -234,6 +234,31 @@ static void weigh(const struct scenario *scenario, const struct start *start,
 	item->costs += cost->knob != NULL;
 }
 
+/* Of a degree whose nearest values do not fit, the best of those further away, first:
+ * as the explorer offers it. */
+static void weigh_further(const struct scenario *scenario, const struct start *start,
+			  struct estimate *scratch, struct lint_item *item)
+{
+	const struct finding *f = item->finding;
+	const struct knob *knob = f && f->knob ? knob_find(f->knob) : NULL;
+	int count = item->costs;
+	struct whatif_cost further;
+	struct whatif_mend best;
+
+	for (int k = 0; k < count; k++)
+		if (item->cost[k].fits)
+			return;
+	if (count == 0 || !knob || knob->group != GROUP_PARALLELISM ||
+	    !whatif_best(scenario, knob, scratch, &best))
+		return;
+	weigh(scenario, start, knob, best.value, scratch, item);
+	if (item->costs == count)
+		return;
+	further = item->cost[count];
+	memmove(item->cost + 1, item->cost, (size_t)count * sizeof item->cost[0]);
+	item->cost[0] = further;
+}
+
 static void weigh_all(const struct scenario *scenario, const struct start *start,
 		      struct estimate *scratch, struct lint *out)
 {
@@ -246,6 +271,7 @@ static void weigh_all(const struct scenario *scenario, const struct start *start
 		for (int k = 0; f && f->knob && k < f->nearest_count; k++)
 			weigh(scenario, start, knob_find(f->knob), f->nearest[k],
 			      scratch, item);
+		weigh_further(scenario, start, scratch, item);
 		for (int k = 0; item->lack.row && k < item->lack.nearest_count; k++)
 			weigh(scenario, start, item->lack.knob, item->lack.nearest[k],
 			      scratch, item);

@@ -212,7 +212,7 @@ static void test_the_headline_never_leaves(void **state)
 	/* dollars of a server are per million tokens */
 	stage_open(&s, "llama3.1-70b-4-h100-serve", 80, 24);
 	stage_type(&s, "2");
-	stage_shows(&s, "/M ");
+	stage_shows(&s, "/M");
 	stage_close(&s);
 }
 

@@ -102,6 +102,7 @@ static void tables_look_as_they_did(void **state)
 		  "compare llama3-70b-64-h100 'tp=4 pp=8 mbs=1' --markdown", 0 },
 		{ "compare-servers", "compare llama3.1-70b-4-h100-serve tp=2", 0 },
 		{ "check-remedies", "check llama3-70b-64-h100 --gbs 250", 1 },
+		{ "check-further", "check llama3-70b-64-h100 --tp 3", 1 },
 		{ "check-abilities",
 		  "check llama3-70b-64-h100 --schedule zb-v --zero 2", 1 },
 	};

@@ -135,8 +135,8 @@ const struct glossary_word glossary_knobs[] = {
 	{ WORD_KNOB, "master_weights", NULL,
 	  "What the [optimizer] steps beside the [weights] that compute: a copy in 32 bits, "
 	  "the 16 bits that theirs lack of one, a copy in 16 bits, or nothing.",
-	  "Without a copy small changes are lost in rounding: it saves 2 to 4 bytes a "
-	  "[parameter], and what training loses is not modelled." },
+	  "Without a copy small changes are lost in rounding: it saves 2 to 4 bytes "
+	  "per [parameter], and what training loses is not modelled." },
 	{ WORD_KNOB, "optimizer_offload", NULL,
 	  "Which share of what the [optimizer] keeps lies in the memory of the host, "
 	  "whose processor updates it ([offload]).",

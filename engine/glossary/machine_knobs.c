@@ -51,7 +51,7 @@ const struct glossary_word glossary_machine_knobs[] = {
 	  "By how much bytes of measured runs took longer on the links than predicted, inside "
 	  "a [node] and between nodes.",
 	  "Set it with calibrate from runs of your machine, or turn it up to ask how a "
-	  "layout stands a slower network." },
+	  "layout takes a slower network." },
 	{ WORD_KNOB, "host_scale", NULL,
 	  "By how much the hosts of measured runs took longer than predicted to launch "
 	  "[kernels] and to begin a step.",

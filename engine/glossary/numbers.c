@@ -62,7 +62,7 @@ const struct glossary_word glossary_numbers[] = {
 	{ WORD_NUMBER, "host_capacity_bytes", NULL,
 	  "How much memory the host has for each of the [GPUs] that the job takes of a "
 	  "[node].",
-	  "If it is 0, nobody has told what the hosts have." },
+	  "If it is 0, nobody has said what the hosts have." },
 	{ WORD_NUMBER, "total_bytes_low", NULL,
 	  "The low end of the range in which four of five measured runs lay around "
 	  "such a prediction of memory.",
@@ -75,7 +75,7 @@ const struct glossary_word glossary_numbers[] = {
 	  "How long one [training step] takes, from its first piece of work until all "
 	  "[weights] have changed.",
 	  "It is the sum of computing, waiting for bytes, waiting for others and "
-	  "changing weights. Look which part is large." },
+	  "changing weights. See which part is large." },
 	{ WORD_NUMBER, "compute_seconds", NULL,
 	  "The time a [GPU] computes in a step, mean over the stages; what is computed "
 	  "again counts.",
@@ -108,8 +108,8 @@ const struct glossary_word glossary_numbers[] = {
 	  "such a prediction of a step.",
 	  "Plan days and money with this one." },
 	{ WORD_NUMBER, "bubble_ratio", NULL,
-	  "Which share of the time between the first and last piece of work stages "
-	  "wait on average ([pipeline bubble]).",
+	  "The share of time, from the first piece of work to the last, that stages "
+	  "spend waiting, on average ([pipeline bubble]).",
 	  "With equal stages it is (p - 1) / (m + p - 1) for p stages and m "
 	  "micro-batches: raise m or lower p." },
 	{ WORD_NUMBER, "idle_to_ideal", NULL,
@@ -125,7 +125,7 @@ const struct glossary_word glossary_numbers[] = {
 	  "How many [tokens] one [GPU] learns from in a second, with all waiting "
 	  "counted.",
 	  "The number to compare plans of the same model by. It falls as machines "
-	  "become more." },
+	  "are added." },
 	{ WORD_NUMBER, "tokens_per_step", NULL,
 	  "How many [tokens] one [training step] learns from: batch times length.",
 	  "Compare times of a step only where this is the same." },

@@ -38,12 +38,31 @@ const struct own_option check_options[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-static void print_item(const struct lint_item *item)
+/* What this item's values give is told above it. */
+static bool is_told(const struct lint *lint, const struct lint_item *item)
 {
+	for (const struct lint_item *other = lint->item; other < item; other++) {
+		int same = 0;
+
+		while (same < item->costs && same < other->costs &&
+		       item->cost[same].knob == other->cost[same].knob &&
+		       item->cost[same].value == other->cost[same].value)
+			same++;
+		if (same == item->costs && same == other->costs && same > 0)
+			return true;
+	}
+	return false;
+}
+
+static void print_item(const struct lint *lint, const struct lint_item *item)
+{
+	bool told = is_told(lint, item);
+
 	printf("%-5s %s: %s\n", item->code, lint_level_label(item->level), item->text);
 	if (item->remedy[0] != '\0')
-		printf("      nearest that works: %s\n", item->remedy);
-	for (int i = 0; i < item->costs; i++) {
+		printf("      nearest that works: %s%s\n", item->remedy,
+		       told ? ", as above" : "");
+	for (int i = 0; i < item->costs && !told; i++) {
 		const struct whatif_cost *cost = &item->cost[i];
 		char value[48], text[80];
 
@@ -77,7 +96,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 {
 	command_print_start(start, s);
 	for (int i = 0; i < lint->count; i++)
-		print_item(&lint->item[i]);
+		print_item(lint, &lint->item[i]);
 	if (lint->errors > 0)
 		print_gpus(s, lint);
 	else if (e->unsure)
