@@ -331,6 +331,40 @@ static void what_is_wanted_of_the_goodput_is_told(void **state)
 	assert_true(less > servers() / 10 && more > servers());
 }
 
+/* No fewer requests than are told to be the fewest give an output, also in two pools,
+ * where more of them may give less. */
+static void fewer_do_not_give_as_much(void **state)
+{
+	int pools = 0, less = 0, tight = 0, all = 0;
+
+	(void)state;
+	seed = 71;
+	while (pools < servers()) {
+		struct serving_run run;
+		double before = 0;
+		struct scenario s;
+
+		draw(&s);
+		if (!s.plan.serving.disaggregated || !run_open(&s, &run))
+			continue;
+		pools++;
+		run_room(&run);
+		for (double c = 1; c <= fmin(60, run.room); c++) {
+			double fewest;
+			struct point p;
+
+			run_at(&run, c, &p);
+			fewest = tail_fewest_requests(&run, 60, p.tokens_per_second);
+			assert_true(fewest <= c);
+			tight += fewest >= 0.8 * c;
+			less += p.tokens_per_second < before * (1 - 1e-3);
+			before = p.tokens_per_second;
+			all++;
+		}
+	}
+	assert_true(less > servers() / 10 && tight > all / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +374,7 @@ int main(void)
 		cmocka_unit_test(the_most_that_keep_a_goal_by_hand),
 		cmocka_unit_test(points_are_those_of_a_run_that_begins),
 		cmocka_unit_test(what_is_wanted_of_the_goodput_is_told),
+		cmocka_unit_test(fewer_do_not_give_as_much),
 		cmocka_unit_test(no_more_keep_the_goal_than_their_prompts_allow),
 	};
 

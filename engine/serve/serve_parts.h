@@ -222,5 +222,9 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *sc
  * faster than in full passes. Infinite where that says nothing. */
 double tail_most_requests(const struct serving_run *run,
 			  const struct scenario *scenario);
+/* The fewest that give an output of `least` tokens a second, where `high` do: none of
+ * fewer does. More are taken to give more, but where stages of a pipeline are idle or
+ * prompts have a pool of their own. */
+double tail_fewest_requests(const struct serving_run *run, double high, double least);
 
 #endif

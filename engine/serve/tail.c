@@ -178,12 +178,32 @@ static bool leave_stages_idle(const struct serving_run *run, double requests)
 	return stages > 1 && requests < stages * server_copies(&run->decode);
 }
 
-/* The fewest requests that give `least`, where `high` do: more requests give more.
- * Where they may not, as many as could, as none gives more than one alone. */
-static double fewest_for(const struct serving_run *run, double high, double least)
+/* Of two pools more may give less, too, as copies of an engine wait for each other's
+ * prompts. By Little's law none gives a rate with fewer than come while a prompt runs
+ * that nobody is beside, and tokens follow each other as quickly as where no more
+ * decode than that takes. */
+static double fewest_in_pools(const struct serving_run *run, double least)
 {
-	double low = 1, alone = output_of(run, low), each;
+	static const double sure = 0.99; /* points are settled to less */
+	const struct scenario *s = run->decode.context.scenario;
+	double rate, stay;
+	struct work w;
 
+	work_of(s, &w);
+	w.copies = 1;
+	rate = least / w.output * s->cluster.scale;
+	stay = work_prompts(&w, run_prompts(run), 1).pass +
+	       (w.output - 1) * steady_least_tpot(&run->decode, rate);
+	return ceil(sure * rate * stay);
+}
+
+double tail_fewest_requests(const struct serving_run *run, double high, double least)
+{
+	double low = 1, alone, each;
+
+	if (run->apart)
+		return fmax(low, fewest_in_pools(run, least));
+	alone = output_of(run, low);
 	if (least <= 0 || alone >= least)
 		return low;
 	each = fmin(high, ceil(least / alone * (1 - 1e-9)));
@@ -254,10 +274,11 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 	double found = high, tried = fmin(high, h.most);
 
 	priced.open = false;
-	if (!leave_stages_idle(run, tried) && output_of(run, tried) < least)
+	if (!run->apart && !leave_stages_idle(run, tried) &&
+	    output_of(run, tried) < least)
 		return 0;
-	h.fewest = fewest_for(run, high, least);
-	if (!halving_keeps(&h, 1))
+	h.fewest = tail_fewest_requests(run, high, least);
+	if (h.fewest > tried || !halving_keeps(&h, 1))
 		return 0;
 	if (high > 1 && !halving_keeps(&h, high))
 		found = halve(&h, high);
