@@ -224,6 +224,8 @@ static void a_command_tells_adapters(void **state)
 	expect(&s, "lora_rank", "32");
 	expect(&s, "sp", "on");
 	assert_true(noted(IMPORT_ASSUMED, "lora_rank"));
+	expect(&s, "grouped_gemm", "on");
+	expect(&s, "moe_dispatcher", "alltoall");
 	assert_true(noted(IMPORT_ASSUMED, "sp"));
 	read_good("megatron",
 		  "python run_recipe.py --model qwen3_8b --mode lora "

@@ -97,6 +97,23 @@ static void test_blocks_are_of_a_chunk(void **state)
 	expect(&s, "recompute", "none");
 }
 
+/* MindSpeed-LLM's list of the layers of each stage. */
+static void test_layers_of_stages(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "python pretrain_gpt.py --num-layers 15 --hidden-size 1024 "
+		  "--num-attention-heads 16 --pipeline-model-parallel-size 4 "
+		  "--num-layer-list 3,4,4,4 --micro-batch-size 1 "
+		  "--global-batch-size 64",
+		  &s);
+	expect(&s, "split", "custom");
+	expect(&s, "layout", "Et*3|t*4|t*4|t*4L");
+	assert_true(noted(IMPORT_TAKEN, "num-layer-list"));
+}
+
 /* A command in a variable, shown and then read once more: its backslashes go. */
 static void test_eval_reads_once_more(void **state)
 {
@@ -761,6 +778,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_script),
 		cmocka_unit_test(test_blocks_are_of_a_chunk),
 		cmocka_unit_test(test_eval_reads_once_more),
+		cmocka_unit_test(test_layers_of_stages),
 		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
 		cmocka_unit_test(test_forks),

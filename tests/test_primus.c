@@ -309,9 +309,31 @@ static void batches_have_defaults(void **state)
 	expect(&s, "mbs", "2");
 }
 
+/* Depths of the prediction beyond the next token that an experiment leaves off. */
+static void depths_are_left_off(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  TRAINER("megatron", "deepseek_v3",
+			  "      mtp_num_layers: 0\n      micro_batch_size: 1\n"
+			  "      global_batch_size: 64\n      seq_length: 4096\n"),
+		  &s);
+	assert_string_equal(s.model.name, "deepseek-v3");
+	assert_int_equal(s.model.mtp_layers, 0);
+	read_good("megatron",
+		  TRAINER("megatron", "deepseek_v3",
+			  "      micro_batch_size: 1\n      global_batch_size: 64\n"
+			  "      seq_length: 4096\n"),
+		  &s);
+	assert_int_equal(s.model.mtp_layers, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(depths_are_left_off),
 		cmocka_unit_test(torchtitan_is_overridden),
 		cmocka_unit_test(flavors_are_models),
 		cmocka_unit_test(networks_are_cut),

@@ -147,6 +147,39 @@ static bool last_batch(struct arguments *arguments, struct import_report *report
 	return arguments_add(arguments, "global-batch-size", last + 1, steps->line);
 }
 
+/* "7,7,8,8" of MindSpeed-LLM: layers of each stage, as a layout. Beside chunks of
+ * stages it is another list, which is left. */
+static bool layers_of_stages(struct arguments *arguments)
+{
+	static const char layout[] = "pipeline-model-parallel-layout";
+	const struct argument *list = arguments_find(arguments, "num-layer-list");
+	const struct argument *mtp = arguments_find(arguments, "mtp-num-layers");
+	long depths = mtp ? strtol(mtp->value, NULL, 10) : 0;
+	char text[MAX_LAYOUT] = "E", *end;
+	size_t used = 1;
+
+	if (!list || arguments_find(arguments, layout) ||
+	    arguments_find(arguments, "num-layers-per-virtual-pipeline-stage") ||
+	    arguments_find(arguments, "num-virtual-stages-per-pipeline-rank"))
+		return true;
+	for (const char *at = list->value; *at != '\0'; at = end + strspn(end, ", ")) {
+		long layers = strtol(at, &end, 10);
+
+		if (end == at || layers < 0 || layers > MAX_LAYERS)
+			return true; /* not known, and its stages are told elsewhere */
+		if (used + 16 > sizeof text)
+			return true;
+		used += (size_t)snprintf(text + used, sizeof text - used, "%st*%ld",
+					 at == list->value ? "" : "|", layers);
+	}
+	for (; depths > 0 && depths < 8 && used + 3 < sizeof text; depths--)
+		text[used++] = 'm';
+	if (used < 2 || used + 2 > sizeof text)
+		return true;
+	memcpy(text + used, "L", 2);
+	return arguments_add(arguments, layout, text, list->line);
+}
+
 /* Python's int() takes "146_484_375"; other words keep their bars. */
 static bool drop_bars(struct arguments *arguments, struct argument *a)
 {
@@ -185,7 +218,8 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report)
 				break;
 			}
 		}
-	return level_experts(arguments, report) && last_batch(arguments, report);
+	return level_experts(arguments, report) && last_batch(arguments, report) &&
+	       layers_of_stages(arguments);
 }
 
 static const char learns[] = "reinforcement learning";

@@ -158,6 +158,7 @@ static bool override_shape(const struct arguments *arguments, struct model *m,
 		{ "moe-ffn-hidden-size", m->moe.expert_ffn },
 		{ "moe-router-topk", m->moe.experts_per_token },
 	};
+	const struct argument *depths = arguments_find(arguments, "mtp-num-layers");
 
 	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
 		const struct argument *said = arguments_find(arguments, shape[i].flag);
@@ -175,6 +176,10 @@ static bool override_shape(const struct arguments *arguments, struct model *m,
 		memset(m->layer + value, 0, (size_t)(m->layers - value));
 		m->layers = value;
 	}
+	/* depths beyond the next token are none of the layers, and may be left off */
+	if (depths && depths->value[0] >= '0' && depths->value[0] <= '9' &&
+	    strtoll(depths->value, NULL, 10) <= m->mtp_layers)
+		m->mtp_layers = strtoll(depths->value, NULL, 10);
 	return true;
 }
 

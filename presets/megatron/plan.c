@@ -21,6 +21,7 @@ static const char *const plan_flags[] = {
 	"recompute-activations",
 	"recompute-method",
 	"recompute-num-layers",
+	"num-layer-list",
 	"use-distributed-optimizer",
 	"data-parallel-sharding-strategy",
 	"use-megatron-fsdp",

@@ -62,6 +62,14 @@ bool unsaid_take(const struct arguments *arguments, const struct argument *recip
 	}
 	if (strcmp(recipe->name, "nemo-recipe") == 0 || out->model.moe.experts == 0)
 		return true;
+	/* as Bridge's providers have them (models, moe_grouped_gemm = True) */
+	if (!arguments_find(arguments, "moe-grouped-gemm") &&
+	    !assume(out, report, "grouped_gemm", "on", "as the recipes have it"))
+		return false;
+	if (!arguments_find(arguments, "moe-token-dispatcher-type") &&
+	    !assume(out, report, "moe_dispatcher", "alltoall",
+		    "as the recipes have it"))
+		return false;
 	/* experts under TP need it (transformer_config.py), so the recipe has it */
 	if (out->plan.tp > 1 && !out->plan.sp &&
 	    !arguments_find(arguments, "sequence-parallel")) {
