@@ -821,6 +821,40 @@ static void test_groups_lie_on_their_chips(void **state)
 			}
 }
 
+/* Who is n lines at most from the first, along so many axes of a mesh, is one of as
+ * many as a box of these edges holds, and of the even one at most: no member is without
+ * a place, however unevenly the stride fills an axis. */
+static void test_every_member_has_a_place(void **state)
+{
+	struct cluster cluster;
+	struct fabric fabric = carrier(&cluster);
+	int odd = 0;
+
+	(void)state;
+	plain(&cluster, 1, 1e11, 1, 1e10);
+	cluster.torus = true;
+	cluster.gpus = 48;
+	for (int axes = 1; axes <= 3; axes++)
+		for (int64_t ranks = 2; ranks <= 48; ranks++)
+			for (int64_t stride = 1; stride <= 24; stride++) {
+				struct group group = members(ranks, ranks);
+				struct call call;
+				double used;
+
+				group.stride = stride;
+				cluster.torus_axes = axes;
+				call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0,
+					  &call);
+				/* a line is half; of axes with gaps not all is known */
+				used = fmod(2 * call.U, 1) == 0 ? 2 * call.U : axes;
+				odd += used < axes && stride % 2 == 1 && stride > 1;
+				if (used >= 1)
+					assert_true(pow(1 + call.H / used, used) >=
+						    (double)ranks * (1 - 1e-12));
+			}
+	assert_true(odd > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -843,6 +877,7 @@ int main(void)
 		cmocka_unit_test(test_the_quickest_runs_and_a_pin_holds),
 		cmocka_unit_test(test_a_pin_that_runs_nowhere_is_said),
 		cmocka_unit_test(test_an_estimate_names_its_algorithms),
+		cmocka_unit_test(test_every_member_has_a_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
