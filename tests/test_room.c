@@ -8,6 +8,7 @@
 #include "presets/library.h"
 #include "tests/support/close.h"
 #include "tests/support/stage.h"
+#include "tui/explorer/last.h"
 #include "tui/view.h"
 
 /* Rows of the view without a character. */
@@ -206,6 +207,23 @@ static void test_lists_say_all_of_it(void **state)
 	stage_close(&s);
 }
 
+/* Of a plan that was opened so and can't run, the strip is tall. */
+static void test_reasons_alone_leave_half_a_screen_at_most(void **state)
+{
+	struct stage s;
+	struct rect rect;
+
+	(void)state;
+	stage_open(&s, NULL, 200, 60);
+	stage_type(&s, "=3\n");
+	last_forget(&s.explorer);
+	stage_shows(&s, "THIS PLAN CAN'T RUN");
+	stage_lacks(&s, "the last plan that ran");
+	rect = s.explorer.spots->view;
+	assert_true(room_of(&s, rect).empty * 2 <= rect.height);
+	stage_close(&s);
+}
+
 /* What explains stands beside the view that it explains, whatever lies between; where
  * nothing is wanted beside, and of a search, it is there alone. */
 static void test_help_stands_beside_its_view(void **state)
@@ -241,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_the_knob_is_told_where_there_is_room),
 		cmocka_unit_test(test_lists_say_all_of_it),
 		cmocka_unit_test(test_help_stands_beside_its_view),
+		cmocka_unit_test(test_reasons_alone_leave_half_a_screen_at_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

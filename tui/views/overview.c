@@ -277,7 +277,9 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 
 	if (!explorer->estimate.legal) {
 		page_illegal(&p);
-		page_strip(&p, page_left(&p) > 8 ? 6 : page_left(&p));
+		page_strip(&p, p.room == ROOM_RICH ? tall_strip(&p, 2, 6)
+			       : page_left(&p) > 8 ? 6
+						   : page_left(&p));
 		return;
 	}
 	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
