@@ -225,6 +225,7 @@ static void a_command_tells_adapters(void **state)
 	expect(&s, "sp", "on");
 	assert_true(noted(IMPORT_ASSUMED, "lora_rank"));
 	expect(&s, "grouped_gemm", "on");
+	expect(&s, "cross_entropy", "fused");
 	expect(&s, "moe_dispatcher", "alltoall");
 	assert_true(noted(IMPORT_ASSUMED, "sp"));
 	read_good("megatron",

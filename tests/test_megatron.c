@@ -97,6 +97,29 @@ static void test_blocks_are_of_a_chunk(void **state)
 	expect(&s, "recompute", "none");
 }
 
+/* A tokenizer of one's own says in its file's name how many thousands it has. */
+static void test_thousands_of_words(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "python pretrain_gpt.py --num-layers 12 --hidden-size 512 "
+		  "--num-attention-heads 8 --tokenizer-type Llama2Tokenizer "
+		  "--tokenizer-model /src/v3.0/own-tokenizer-100k.ver3.model "
+		  "--micro-batch-size 1 --global-batch-size 8",
+		  &s);
+	assert_int_equal(s.model.vocab, 100000);
+	assert_true(noted(IMPORT_ASSUMED, "vocab-size"));
+	read_good("megatron",
+		  "python pretrain_gpt.py --num-layers 12 --hidden-size 512 "
+		  "--num-attention-heads 8 --tokenizer-type Llama2Tokenizer "
+		  "--tokenizer-model /src/1000kinds/plain.model "
+		  "--micro-batch-size 1 --global-batch-size 8",
+		  &s);
+	assert_int_equal(s.model.vocab, 32000);
+}
+
 /* MindSpeed-LLM's list of the layers of each stage. */
 static void test_layers_of_stages(void **state)
 {
@@ -779,6 +802,7 @@ int main(void)
 		cmocka_unit_test(test_blocks_are_of_a_chunk),
 		cmocka_unit_test(test_eval_reads_once_more),
 		cmocka_unit_test(test_layers_of_stages),
+		cmocka_unit_test(test_thousands_of_words),
 		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
 		cmocka_unit_test(test_forks),

@@ -535,6 +535,22 @@ static void servers_of_flagscale(void **state)
 			       &s, &error));
 }
 
+/* A title that is no model's prefers no command whose model is a variable's. */
+static void a_title_that_names_no_model(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("GLM.md",
+			      "# GLM\n```bash\nvllm serve zai-org/GLM-4.5-Air-FP8 "
+			      "--tensor-parallel-size 8\n```\nOr:\n```bash\n"
+			      "vllm serve $model_name --tensor-parallel-size 4\n```\n",
+			      &s, &error));
+	assert_string_equal(s.model.name, "glm-4.5-air");
+	expect(&s, "tp", "8");
+}
+
 /* KServe's template of such services says as much as one of them; a file of DeepSpeed's
  * may have a model_type inside; a script is one by its name too. */
 static void told_by_more_than_a_word(void **state)
@@ -567,6 +583,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(told_by_more_than_a_word),
+		cmocka_unit_test(a_title_that_names_no_model),
 		cmocka_unit_test(servers_of_flagscale),
 		cmocka_unit_test(test_inference_service),
 		cmocka_unit_test(test_a_group_of_pods),

@@ -45,23 +45,14 @@ static bool take_split(const struct arguments *arguments, struct scenario *out,
 	       assume(out, report, "split_loss", "on", "or its layers do not divide");
 }
 
-/* What all recipes of Megatron-Bridge have but for the precision: states that are
- * shared out (recipes/common.py), and experts that are not split, though Megatron would
- * by TP. NeMo's have the first alone. */
-bool unsaid_take(const struct arguments *arguments, const struct argument *recipe,
-		 struct scenario *out, struct import_report *report)
+/* Of Bridge's recipes: experts that are not split, run in one GEMM behind an
+ * all-to-all.
+ */
+static bool take_experts(const struct arguments *arguments, struct scenario *out,
+			 struct import_report *report)
 {
 	char why[256];
 
-	if (!take_split(arguments, out, report))
-		return false;
-	if (out->plan.zero == 0 && !megatron_is_deepspeed(arguments)) {
-		import_note(report, IMPORT_ASSUMED, "zero", "1, as in the recipes");
-		if (!knob_parse(out, knob_find("zero"), "1", why, sizeof why))
-			return false;
-	}
-	if (strcmp(recipe->name, "nemo-recipe") == 0 || out->model.moe.experts == 0)
-		return true;
 	/* as Bridge's providers have them (models, moe_grouped_gemm = True) */
 	if (!arguments_find(arguments, "moe-grouped-gemm") &&
 	    !assume(out, report, "grouped_gemm", "on", "as the recipes have it"))
@@ -83,6 +74,30 @@ bool unsaid_take(const struct arguments *arguments, const struct argument *recip
 		return true;
 	import_note(report, IMPORT_ASSUMED, "etp", "1, as in the recipes");
 	return knob_parse(out, knob_find("etp"), "1", why, sizeof why);
+}
+
+/* What all recipes of Megatron-Bridge have but for the precision: states that are
+ * shared out (recipes/common.py), and experts that are not split, though Megatron would
+ * by TP. NeMo's have the first alone. */
+bool unsaid_take(const struct arguments *arguments, const struct argument *recipe,
+		 struct scenario *out, struct import_report *report)
+{
+	char why[256];
+
+	if (!take_split(arguments, out, report))
+		return false;
+	if (out->plan.zero == 0 && !megatron_is_deepspeed(arguments)) {
+		import_note(report, IMPORT_ASSUMED, "zero", "1, as in the recipes");
+		if (!knob_parse(out, knob_find("zero"), "1", why, sizeof why))
+			return false;
+	}
+	if (strcmp(recipe->name, "nemo-recipe") == 0)
+		return true;
+	/* as Bridge's provider has it (models/gpt_provider.py) */
+	if (!arguments_find(arguments, "cross-entropy-loss-fusion") &&
+	    !assume(out, report, "cross_entropy", "fused", "as the recipes have it"))
+		return false;
+	return out->model.moe.experts == 0 || take_experts(arguments, out, report);
 }
 
 /* Whether a recipe that another file holds is one of adapters: by its name

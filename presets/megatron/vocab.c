@@ -62,6 +62,26 @@ static int64_t size_of(const struct arguments *arguments, const char *value)
 	return found && library_model(&model, found->name, NULL) ? model.vocab : 0;
 }
 
+/* "llm-jp-tokenizer-100k.model": thousands, by the file's own name; 0: it has none. */
+static int64_t thousands_of(const char *value)
+{
+	const char *slash = strrchr(value, '/');
+
+	for (const char *at = slash ? slash + 1 : value; *at != '\0'; at++) {
+		char *end;
+		long count;
+
+		if (*at < '0' || *at > '9' ||
+		    (at > value && at[-1] >= '0' && at[-1] <= '9'))
+			continue;
+		count = strtol(at, &end, 10);
+		if (*end == 'k' && count >= 10 && count <= 1000 &&
+		    (end[1] == '\0' || strchr("-_./", end[1])))
+			return count * 1000;
+	}
+	return 0;
+}
+
 int64_t megatron_vocab(const struct arguments *arguments, struct import_report *report)
 {
 	/* what names a file says more than its kind */
@@ -73,6 +93,8 @@ int64_t megatron_vocab(const struct arguments *arguments, struct import_report *
 		const struct argument *a = arguments_find(arguments, flags[i]);
 		int64_t size = a ? size_of(arguments, a->value) : 0;
 
+		if (a && size < 1 && strcmp(flags[i], "tokenizer-type") != 0)
+			size = thousands_of(a->value);
 		if (size < 1 || size > INT64_C(1) << 30)
 			continue;
 		import_note(report, IMPORT_ASSUMED, "vocab-size", "%lld of %.60s",

@@ -261,8 +261,9 @@ static struct server_command *find_role(const struct tool *tool,
 
 		if (role_of(tool, &command->flags) != role)
 			continue;
-		if (!found || (strcmp(command->checkpoint, subject) == 0 &&
-			       strcmp(found->checkpoint, subject) != 0))
+		if (!found ||
+		    (subject[0] != '\0' && strcmp(command->checkpoint, subject) == 0 &&
+		     strcmp(found->checkpoint, subject) != 0))
 			found = command;
 		if (!further_node(command))
 			*copies += command->replicas;
