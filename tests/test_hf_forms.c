@@ -527,6 +527,9 @@ static void test_small_classes(void **state)
 		  "\"head_dim\": 32, \"num_experts\": 4, "
 		  "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 128}",
 		  0, "before those of experts is not stated" },
+		{ "{\"model_type\": \"qwen3\", " NARROW
+		  "\"num_target_layers\": 36, \"dflash_config\": {\"mask_token_id\": 1}}",
+		  0, "a draft of another model" },
 		{ "{\"model_type\": \"some_ngram\", " NARROW "\"x\": 1}", 0,
 		  "embeddings of n-grams" },
 		{ "{\"model_type\": \"mamba2\", \"hidden_size\": 128, "

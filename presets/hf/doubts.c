@@ -26,6 +26,8 @@ static const struct {
 	{ "laurel_rank", "LAuReL's low-rank paths are left out" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
 	{ "hc_mult", "hyper-connections are left out" },
+	{ "num_target_layers",
+	  "a draft of another model: what it takes of that one's layers is left out" },
 };
 
 /* Zero and false say that there is none of it. */
