@@ -132,6 +132,8 @@ bool linear_turn(struct linear *linear, const char *line)
 		name[--end] = '\0';
 	if (linear_open(linear, name, value))
 		return true;
+	if (linear_asks(linear, name, value))
+		return true;
 	knob = linear_knob(linear, name);
 	if (knob)
 		turn(linear, knob, value);

@@ -48,6 +48,44 @@ const struct knob *linear_knob(struct linear *linear, const char *text)
 	return knob;
 }
 
+/* Knobs of whose names this is a word, as good a one for each, or that people call so.
+ */
+static int list_several(struct linear *linear, const char *text,
+			const struct knob *out[NEAR])
+{
+	struct found found[MAX_FOUND];
+	int count = 0, all = find_all(linear->explorer, text, found);
+
+	if (knob_find(text) || text[0] == '\0' || (all > 0 && found[0].fit == 0))
+		return 0;
+	for (int i = 0; i < all && count < NEAR; i++)
+		if (found[i].kind == FOUND_KNOB && found_by_name(&found[i]) &&
+		    !found_is_useless(&found[i]) &&
+		    (found[i].fit == found[0].fit || !found_by_own_name(&found[i])))
+			out[count++] = &knob_table[found[i].index];
+	return count;
+}
+
+bool linear_asks(struct linear *linear, const char *text, const char *value)
+{
+	const struct knob *several[NEAR];
+	int count = list_several(linear, text, several);
+	char label[64];
+
+	if (count < 2)
+		return false;
+	for (int i = 0; i < count; i++) {
+		text_squeeze(several[i]->label, label, sizeof label);
+		if (i == 0)
+			linear_say(linear, "%s may be ", text);
+		else
+			linear_say(linear, i < count - 1 ? ", " : " or ");
+		linear_say(linear, "%s (%s %s)", label, several[i]->key, value);
+	}
+	linear_say(linear, "\n");
+	return true;
+}
+
 /* "is a pipeline bubble?" asks for "pipeline bubble". */
 static void asked_for(const char *text, char *out, size_t size)
 {

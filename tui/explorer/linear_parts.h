@@ -38,6 +38,8 @@ void linear_say_word(struct linear *linear, const struct glossary_word *word);
 bool linear_means(struct linear *linear, const char *text, struct found *out);
 /* The knob that goes by this name, or NULL. */
 const struct knob *linear_knob(struct linear *linear, const char *text);
+/* Where a word stands for more than one knob, says which, each with this value. */
+bool linear_asks(struct linear *linear, const char *text, const char *value);
 /* Tells what a word, knob or number means; of a number with `deeply` its formula too.
  */
 void linear_tell(struct linear *linear, const char *text, bool deeply);
