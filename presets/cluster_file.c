@@ -196,6 +196,8 @@ static const struct field fields[] = {
 	SERVING("all_to_all_us", all_to_all_seconds, 1e-6),
 	{ "serving.assumed", FIELD_BOOL, C(accelerator.calibration.serving.assumed), 0,
 	  NULL },
+	{ "serving.unfitted", FIELD_BOOL, C(accelerator.calibration.serving.unfitted),
+	  0, NULL },
 };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };

@@ -118,7 +118,7 @@ static void check_share(bool experts, int figure)
 				 accuracy_shipped()->serving[experts].ttft -
 			 1) < 1e-9)
 			continue;
-		if (s->cluster.accelerator.calibration.unmeasured)
+		if (scenario_unmeasured(s))
 			expected = fmax(expected,
 					accuracy_shipped()->serving[experts].unfitted);
 		if (fabs(factor_in_use(one) / expected - 1) > 1e-9)

@@ -307,14 +307,14 @@ static void ranges_lie_around_their_means(void **state)
 			assert_true(near(v->ttft_low_seconds * v->ttft_high_seconds,
 					 v->ttft_seconds * v->ttft_seconds,
 					 v->ttft_seconds * v->ttft_seconds));
-		s.cluster.accelerator.calibration.unmeasured = false;
+		s.cluster.accelerator.calibration.serving.unfitted = false;
 		alone = serve_spread_of(&s, 1);
 		s.plan.serving.batching = BATCHING_CONTINUOUS;
 		s.plan.serving.disaggregated = true;
 		loaded = serve_spread_of(&s, 2);
 		assert_true(loaded.ttft > alone.ttft);
 		assert_true(loaded.tpot == alone.tpot && loaded.rate == alone.rate);
-		s.cluster.accelerator.calibration.unmeasured = true;
+		s.cluster.accelerator.calibration.serving.unfitted = true;
 		unknown = serve_spread_of(&s, 2);
 		assert_true(unknown.tpot >= loaded.tpot &&
 			    unknown.ttft >= loaded.ttft && unknown.rate >= loaded.rate);

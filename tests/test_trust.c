@@ -456,6 +456,13 @@ static void estimates_say_where_they_extrapolate(void **state)
 		  "--mbs 1 --gbs 8",
 		  0, "beyond what was measured: nobody measured this accelerator",
 		  NULL);
+	/* servers of another machine than trained ones are measured on */
+	run_check("eval --mode inference --model llama3.1-8b --cluster dgx-v100 "
+		  "--stack vllm --gpus 1 --precision fp16",
+		  0,
+		  "beyond what was measured: nothing is fitted to servers of this "
+		  "accelerator",
+		  NULL);
 	run_check("eval llama3-70b-64-h100 --json", 0, "\"extrapolates\":\tnull", NULL);
 }
 

@@ -47,6 +47,36 @@ static void every_file_that_says_so_is_marked(void **state)
 	assert_int_equal(found, sizeof marked / sizeof marked[0]);
 }
 
+/* Constants of servers have their own runs: of the L40S there are, and none of
+ * training; of the V100 the other way round. */
+static void servers_have_their_own_runs(void **state)
+{
+	static const char *const unfitted[] = {
+		"mi250x",   "mi300x",    "mi325x",  "rtx-pro-6000", "mi350x",
+		"mi355x",   "tpu-v4",    "tpu-v5p", "tpu-v6e",      "tpu-v7x",
+		"hgx-h20",  "h100-pcie", "l4",      "ascend-910b",  "ascend-910c",
+		"dgx-v100", "dgx2-v100",
+	};
+	const struct preset *list;
+	int count = preset_list(PRESET_CLUSTER, &list), found = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s = { .plan.mode = MODE_INFERENCE };
+		bool expected = false;
+
+		if (!library_cluster(&s.cluster, list[i].name, &error))
+			fail_msg("%s", error.text);
+		for (size_t k = 0; k < sizeof unfitted / sizeof unfitted[0]; k++)
+			expected |= strcmp(unfitted[k], list[i].name) == 0;
+		if (scenario_unmeasured(&s) != expected)
+			fail_msg("%s: unfitted is %d", list[i].name, !expected);
+		found += expected;
+	}
+	assert_int_equal(found, sizeof unfitted / sizeof unfitted[0]);
+}
+
 /* The same plan with a growing micro-batch: the chance falls as slowly as the range of
  * memory is wide, and above the capacity it is even until the states themselves are too
  * large. */
@@ -205,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_that_says_so_is_marked),
+		cmocka_unit_test(servers_have_their_own_runs),
 		cmocka_unit_test(chances_are_between),
 		cmocka_unit_test(little_is_sure),
 		cmocka_unit_test(ranges_are_wider),

@@ -194,9 +194,7 @@ FITTED_OF(unfitted)
 
 static double unfitted(const struct asked *a)
 {
-	const struct calibration *c = &a->scenario->cluster.accelerator.calibration;
-
-	return c->unmeasured || c->serving.assumed;
+	return scenario_unmeasured(a->scenario);
 }
 
 static void spread(const struct asked *a, struct explanation *out, const char *fitted)
@@ -291,7 +289,7 @@ const struct explain_node explain_serving_waits[] = {
 		    unfitted_fitted, NULL, EXPLAIN_FITTED, within),
 	NODE_SPREAD("spread.unfitted", "Whether nothing is fitted", FORM_COUNT,
 		    unfitted, NULL, EXPLAIN_COUNTED,
-		    "An accelerator that nobody measured, or whose file says nothing "
-		    "of its kernels."),
+		    "No run of a server on this accelerator was fitted, or its file "
+		    "says nothing of its kernels."),
 	{ .row.key = NULL },
 };

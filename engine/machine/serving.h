@@ -100,6 +100,7 @@ struct serving_calibration {
 	double all_to_all_seconds;        /* start of a dispatch to experts */
 	/* some of them are those of other accelerators, as its file has none */
 	bool assumed;
+	bool unfitted; /* to no run of a server on it */
 };
 
 /* What a server's memory share is a share of. */

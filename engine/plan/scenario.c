@@ -193,6 +193,15 @@ int64_t scenario_smallest_world(const struct scenario *scenario)
 	return plan->pp * (dense / common_divisor(dense, expert) * expert);
 }
 
+bool scenario_unmeasured(const struct scenario *s)
+{
+	const struct calibration *c = &s->cluster.accelerator.calibration;
+
+	if (s->plan.mode == MODE_INFERENCE)
+		return c->serving.unfitted || c->serving.assumed;
+	return c->unmeasured;
+}
+
 enum run_kind scenario_run_kind(const struct scenario *s)
 {
 	bool unmeasured = s->cluster.accelerator.calibration.unmeasured;

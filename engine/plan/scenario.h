@@ -48,6 +48,9 @@ struct engine_degrees scenario_prefill_engine(const struct scenario *scenario);
 /* Smallest world these degrees can run on: pp * lcm(tp*cp, ep*etp). */
 int64_t scenario_smallest_world(const struct scenario *scenario);
 
+/* Whether nothing is fitted to measured runs of its accelerator in its mode: steps of
+ * training, or servers. */
+bool scenario_unmeasured(const struct scenario *scenario);
 /* Among which runs its numbers are as sure as theirs. */
 enum run_kind scenario_run_kind(const struct scenario *scenario);
 

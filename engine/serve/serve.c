@@ -163,9 +163,7 @@ struct serve_spread serve_spread_of(const struct scenario *s, double concurrency
 {
 	const struct serve_spread *spread =
 		&s->cluster.accuracy.serving[s->model.moe.experts > 0];
-	const struct calibration *c = &s->cluster.accelerator.calibration;
-	bool fitted = !c->unmeasured && !c->serving.assumed;
-	double least = fitted ? 1 : spread->unfitted;
+	double least = scenario_unmeasured(s) ? spread->unfitted : 1;
 	/* requests come and go beside each other */
 	bool loaded = s->plan.serving.batching != BATCHING_STATIC && concurrency > 1;
 	double beside = s->plan.serving.disaggregated ? spread->pools : spread->loaded;

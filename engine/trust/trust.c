@@ -239,7 +239,7 @@ enum trust trust_of(const struct scenario *s, struct doubts *out)
 	out->unmeasured = features & ~known->measured;
 	out->unpublished = out->unmeasured & ~known->published;
 	out->large = gpus > TRUST_SCALE * known->measured_gpus;
-	out->machine = s->cluster.accelerator.calibration.unmeasured;
+	out->machine = scenario_unmeasured(s);
 	beyond = out->large && gpus > TRUST_SCALE * known->published_gpus;
 	out->features = out->unpublished != 0  ? TRUST_OPEN
 			: out->unmeasured != 0 ? TRUST_PUBLISHED
@@ -313,7 +313,9 @@ size_t trust_text(const struct scenario *s, const struct doubts *doubts, char *o
 
 	out[0] = '\0';
 	if (doubts->machine)
-		add(&text, "nobody measured this accelerator");
+		add(&text, s->plan.mode == MODE_INFERENCE
+				   ? "nothing is fitted to servers of this accelerator"
+				   : "nobody measured this accelerator");
 	if (none) {
 		snprintf(gpus, sizeof gpus, "%sno measured %s on %.32s",
 			 text.used ? "; " : "",
