@@ -214,6 +214,10 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		hf_approximate(r, model, "num_dense_layers",
 			       "how many layers come before those of experts is not "
 			       "stated: none");
+	if (strcmp(model_type, "laguna") == 0 && model->moe.experts > 0 &&
+	    !hf_has(r, "mlp_layer_types"))
+		hf_approximate(r, model, "mlp_layer_types",
+			       "which layers have experts is not stated: all");
 	if (strstr(model_type, "ngram"))
 		hf_approximate(
 			r, model, "model_type",
