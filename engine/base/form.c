@@ -27,8 +27,8 @@ static const struct unit seconds[] = {
 };
 static const struct unit flops[] = { { 1e18, " EFLOP" }, { 1e15, " PFLOP" },
 				     { 1e12, " TFLOP" }, { 1e9, " GFLOP" },
-				     { 1e6, " MFLOP" },  { 1, " FLOP" },
-				     { 0, NULL } };
+				     { 1e6, " MFLOP" },  { 1e3, " kFLOP" },
+				     { 1, " FLOP" },     { 0, NULL } };
 static const struct unit rates[] = { { 1e12, " T tok/s" }, { 1e9, " G tok/s" },
 				     { 1e6, " M tok/s" },  { 1e3, " k tok/s" },
 				     { 1, " tok/s" },      { 0, NULL } };
