@@ -633,7 +633,7 @@ static void test_ones_own_plan_is_faster(void **state)
 {
 	static const char line[] = "--model deepseek-v2-lite --cluster hgx-h100-96g "
 				   "--gpus 32 --seq 2048 --stack internevo";
-	static const char plan[] = "the plan that eval takes, mbs4 EP8 Z1, is ";
+	static const char plan[] = "the plan that eval takes, mbs8 EP8 PP2 Z1, is ";
 	char arguments[256], told[64];
 	struct ran ran, screen;
 
@@ -643,9 +643,10 @@ static void test_ones_own_plan_is_faster(void **state)
 	assert_int_equal(ran.status, 0);
 	assert_null(strstr(ran.out, "assumed: gbs 2048, pp 1, ep 8"));
 	assert_non_null(strstr(ran.out, plan));
-	assert_non_null(strstr(ran.out,
-			       "it is open: not measured on internevo: ep (nor "
-			       "published); --trust open takes such plans"));
+	assert_non_null(strstr(
+		ran.out,
+		"it is open: not measured on internevo: pp (nor published), ep (nor "
+		"published); --trust open takes such plans"));
 	snprintf(told, sizeof told, "your plan is %.4s %% faster than any",
 		 strstr(ran.out, plan) + strlen(plan));
 	snprintf(arguments, sizeof arguments, "screen search %s --size 120x36", line);
@@ -654,7 +655,7 @@ static void test_ones_own_plan_is_faster(void **state)
 	ran_free(&ran);
 	ran_free(&screen);
 	/* a plan outside of what was asked about is not compared */
-	snprintf(arguments, sizeof arguments, "search %s --top 1 --ep 1", line);
+	snprintf(arguments, sizeof arguments, "search %s --top 1 --ep 1 --pp 1", line);
 	ran = run(arguments);
 	assert_null(strstr(ran.out, "the plan that eval takes"));
 	ran_free(&ran);

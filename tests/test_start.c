@@ -375,6 +375,26 @@ static void batch_follows_given_degrees(void **state)
 	assert_int_equal(s.plan.global_batch % (720 * 4), 0);
 }
 
+/* A micro-batch has as many tokens, whatever the sequence: a small model on short ones
+ * would be all launches. */
+static void short_sequences_come_in_larger_micro_batches(void **state)
+{
+	static const int64_t lengths[] = { 128, 512, 1024 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		struct start start = { 0 };
+		struct scenario s;
+
+		blank(&s, "gpt2", "dgx-h100", "megatron-core");
+		give(&start, &s, "gpus", 1);
+		give(&start, &s, "seq", (double)lengths[i]);
+		start_choose(&start, &s);
+		assert_true(s.plan.micro_batch * lengths[i] >= 4096 &&
+			    s.plan.micro_batch * lengths[i] <= 4 * 4096);
+	}
+}
+
 static void starts_are_told(void **state)
 {
 	static const struct {
@@ -501,6 +521,7 @@ int main(void)
 		cmocka_unit_test(given_stages_divide_the_layers),
 		cmocka_unit_test(what_is_given_stays),
 		cmocka_unit_test(batch_follows_given_degrees),
+		cmocka_unit_test(short_sequences_come_in_larger_micro_batches),
 		cmocka_unit_test(starts_are_told),
 		cmocka_unit_test(starts_are_told_in_json),
 		cmocka_unit_test(files_say_it_beside),

@@ -39,7 +39,7 @@ struct layout {
 };
 
 /* A sequence up to so many tokens stays on one rank where CP is not needed. */
-enum { SHORT_SEQUENCE = 16384, LONG_CP = 16, CANDIDATES = 16 };
+enum { USUAL_SEQUENCE = 4096, SHORT_SEQUENCE = 16384, LONG_CP = 16, CANDIDATES = 16 };
 
 /* The warnings that a plan breaks, by the rows of its mode's table. */
 struct warnings {
@@ -85,6 +85,14 @@ static int64_t fast_domain(const struct scenario *s)
 	return domain > 0 ? domain : s->cluster.gpus_per_node;
 }
 
+/* Of sequences shorter than usual as many tokens. */
+static int64_t most_samples(const struct reach *reach, const struct scenario *s)
+{
+	int64_t times = USUAL_SEQUENCE / s->plan.seq_len;
+
+	return times > 1 ? reach->micro_batch * times : reach->micro_batch;
+}
+
 /* Whether this value of a degree is within the search's reach. */
 static bool reaches_to(const struct reach *reach, const struct scenario *s,
 		       const struct planner_axis *axis, int64_t value)
@@ -93,7 +101,7 @@ static bool reaches_to(const struct reach *reach, const struct scenario *s,
 		const char *key;
 		int64_t most;
 	} limits[] = {
-		{ "mbs", reach->micro_batch },
+		{ "mbs", most_samples(reach, s) },
 		{ "tp", reach->twos && fast_domain(s) < reach->tp ? fast_domain(s)
 								  : reach->tp },
 		{ "pp", reach->pp },
