@@ -102,8 +102,9 @@ static void put_layout(const struct flag_writer *w)
 	struct split split;
 
 	error_note_memory(!scratch);
-	/* a plan that breaks a rule has no costs to balance by */
-	if ((scratch && train_layout(s, scratch, layout, sizeof layout)) ||
+	/* a plan that breaks a rule, or serves, has no costs to balance by */
+	if ((scratch && s->plan.mode == MODE_TRAINING &&
+	     train_layout(s, scratch, layout, sizeof layout)) ||
 	    (split_layers(s, NULL, &split) &&
 	     split_layout(s, &split, layout, sizeof layout)))
 		w->put(w->out, "pipeline-model-parallel-layout", layout);
