@@ -104,3 +104,39 @@ bool text_is_foreign(const char *text)
 			others++;
 	return own == 0 || others > own;
 }
+
+const char *text_told(const char *text, bool markdown, bool script)
+{
+	static const struct {
+		const char *word, *what;
+	} uses[] = {
+		{ "verl.trainer",
+		  "reinforcement learning (verl), which is not modelled; "
+		  "pre-training, SFT and serving are" },
+		{ "main_dapo", "reinforcement learning (verl), which is not modelled; "
+			       "pre-training, SFT and serving are" },
+		{ "run_grpo",
+		  "reinforcement learning (NeMo RL), which is not modelled; "
+		  "pre-training, SFT and serving are" },
+		{ "openrlhf.", "reinforcement learning (OpenRLHF), which is not "
+			       "modelled; pre-training, SFT and serving are" },
+		{ "launcher_scripts/main.py",
+		  "a command of NeMo's launcher, whose settings stand in the file of "
+		  "its conf/ that training= or peft= names: give that file" },
+		{ "\n  configFile: ",
+		  "values of a chart whose workload's settings stand in the file that "
+		  "configFile names: give that file" },
+		{ "CONFIG_FILE=", "it starts a trainer with the file that CONFIG_FILE "
+				  "names: give that file" },
+	};
+
+	for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
+		if (strstr(text, uses[i].word))
+			return uses[i].what;
+	if (markdown)
+		return "no block of code in it starts training or a server of a kind "
+		       "that is read";
+	return script ? "a script, of whose commands none starts training or a server "
+			"of a kind that is read"
+		      : NULL;
+}

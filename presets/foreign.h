@@ -13,4 +13,8 @@ bool text_is_scenario(const char *text);
  * mapping count: {"model": "llama3.1-8b", "tpp": 3} is a scenario with a mistake. */
 bool text_is_foreign(const char *text);
 
+/* What a text is that is of no kind that is read, the surest words first; NULL: nobody
+ * can tell. */
+const char *text_told(const char *text, bool markdown, bool script);
+
 #endif

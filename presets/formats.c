@@ -38,6 +38,8 @@ static const struct {
 	/* FlagScale's list of servers */
 	{ "\n  engine: sglang\n", "sglang" },
 	{ "\n- serve_id:", "vllm" },
+	/* vllm-ascend's servers */
+	{ "\n    server_cmd", "vllm" },
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },
@@ -71,6 +73,8 @@ static const struct {
 	{ "\nsequence_len:", "axolotl" },
 	{ "\nsample_packing:", "axolotl" },
 	{ "\nmodel_name_or_path:", "trainer" },
+	{ "\ntuner_type:", "trainer" },
+	{ "\ntrain_type:", "trainer" },
 	{ "\nper_device_train_batch_size:", "llama-factory" },
 	{ "\nbase_emb_dim:", "maxtext" },
 	{ "\nper_device_batch_size:", "maxtext" },
@@ -147,6 +151,7 @@ static const struct {
 	{ "\ntensor_parallel_size:", "trtllm" },
 	{ "\nmem-fraction-static:", "sglang" },
 	{ "\ndisaggregation-mode:", "sglang" },
+	{ "\nenable-dp-attention:", "sglang" },
 	{ "\nchunked-prefill-size:", "sglang" },
 	{ "\ncontext-length:", "sglang" },
 	{ "\ntp-size:", "sglang" },
@@ -200,41 +205,6 @@ static const char *why_no_text(const char *text, size_t length)
 		if (!strchr(" \t\r\n", text[i]))
 			return NULL;
 	return "empty; expected a scenario or another tool's file";
-}
-
-/* What a text is that is of no kind that is read, the surest words first; NULL: nobody
- * can tell. */
-static const char *what_it_is(const char *text, bool markdown, bool script)
-{
-	static const struct {
-		const char *word, *what;
-	} uses[] = {
-		{ "verl.trainer",
-		  "reinforcement learning (verl), which is not modelled; "
-		  "pre-training, SFT and serving are" },
-		{ "main_dapo", "reinforcement learning (verl), which is not modelled; "
-			       "pre-training, SFT and serving are" },
-		{ "run_grpo",
-		  "reinforcement learning (NeMo RL), which is not modelled; "
-		  "pre-training, SFT and serving are" },
-		{ "openrlhf.", "reinforcement learning (OpenRLHF), which is not "
-			       "modelled; pre-training, SFT and serving are" },
-		{ "launcher_scripts/main.py",
-		  "a command of NeMo's launcher, whose settings stand in the file of "
-		  "its conf/ that training= or peft= names: give that file" },
-		{ "CONFIG_FILE=", "it starts a trainer with the file that CONFIG_FILE "
-				  "names: give that file" },
-	};
-
-	for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
-		if (strstr(text, uses[i].word))
-			return uses[i].what;
-	if (markdown)
-		return "no block of code in it starts training or a server of a kind "
-		       "that is read";
-	return script ? "a script, of whose commands none starts training or a server "
-			"of a kind that is read"
-		      : NULL;
 }
 
 static bool refuse_foreign(const char *file, const char *why, struct error *error)
@@ -316,7 +286,7 @@ static struct sniffed sniff(char *text, size_t length, bool markdown, bool scrip
 	found = text_is_scenario(text) && !own ? NULL : found;
 	foreign = !found && text_is_foreign(text);
 	if (foreign && !no_text)
-		no_text = what_it_is(text, markdown, script);
+		no_text = text_told(text, markdown, script);
 	return (struct sniffed){ found,
 				 found && second_kind(text, "")
 					 ? second_kind(text, found->name)

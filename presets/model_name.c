@@ -19,7 +19,8 @@ static const char *const noise[] = {
 	"channelwise", "nvidia",    "v0.1",     "v0.2",       "v0.3",        "turbo",
 	"reasoning",   "quantised", "original", "autoround",  "quark",       "qat",
 	"ct",          "bnb",       "nf4",      "linearized", "dequantized", "w4a4",
-	"mtp",         "quarot",    "mcore",    NULL
+	"mtp",         "quarot",    "mcore",    "w8a8c8",     "w4a8c8",      "floatmtp",
+	NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
@@ -99,6 +100,9 @@ static const struct stored {
 	{ "w8a8", "int8", NULL, false },
 	{ "w8a16", "int8", WEIGHTS_ALONE, false },
 	{ "8bit", "int8", WEIGHTS_ALONE, false },
+	{ "w8a8c8", "int8", "its cache has 8 bits too, and is counted in 16", false },
+	{ "w4a8c8", "int4", "products and cache have 8 bits, and are counted in 16",
+	  false },
 	{ "quantized.w4a16", "int4", NULL, false },
 	{ "quantized.w8a8", "int8", NULL, false },
 	{ "quantized.w8a16", "int8", WEIGHTS_ALONE, false },

@@ -105,6 +105,76 @@ static void labels_name_roles(void **state)
 #undef DEPLOYMENT
 }
 
+/* Servers of vllm-ascend's tests: the first case; of several nodes the servers, whose
+ * own degrees are variables, without those that join another's. */
+static void cases_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good(
+		"vllm",
+		"_words: &words\n  - \"--tensor-parallel-size\"\n  - \"4\"\n"
+		"  - \"--data-parallel-size\"\n  - \"2\"\n  - \"--max-num-seqs\"\n"
+		"  - \"$SEQS\"\n  - --compilation-config\n"
+		"  - '{\"cudagraph_mode\": \"FULL_DECODE_ONLY\"}'\n"
+		"test_cases:\n  - name: \"a\"\n    model: \"org/Qwen3-30B-A3B-W8A8\"\n"
+		"    envs:\n      SEQS: \"32\"\n    server_cmd: *words\n"
+		"  - name: b\n    model: org/Qwen3-32B\n    server_cmd: *words\n",
+		&s);
+	assert_string_equal(s.model.name, "qwen3-30b-a3b");
+	expect(&s, "precision", "int8");
+	expect(&s, "tp", "4");
+	expect(&s, "dp_attention", "2");
+	expect(&s, "gpus", "8");
+	expect(&s, "max_requests", "32");
+	read_good("vllm",
+		  "model: org/Qwen3-235B-A22B\nnum_nodes: 2\ndeployment:\n  -\n"
+		  "    server_cmd: >\n      vllm serve org/Qwen3-235B-A22B\n"
+		  "      --tensor-parallel-size 8\n      --data-parallel-size 4\n"
+		  "      --data-parallel-size-local 2\n  -\n    server_cmd: >\n"
+		  "      vllm serve org/Qwen3-235B-A22B\n      --headless\n"
+		  "      --tensor-parallel-size 8\n      --data-parallel-size 4\n"
+		  "      --data-parallel-size-local 2\n"
+		  "      --data-parallel-start-rank 2\n",
+		  &s);
+	expect(&s, "tp", "8");
+	expect(&s, "dp_attention", "4");
+	expect(&s, "gpus", "32");
+}
+
+#define NODE(index, size, first, split)                                               \
+	"  - node_index: " index "\n    dp_size: " size "\n    dp_rank_start: " first \
+	"\n    tp_size: " split "\n"
+#define TEMPLATE(index, role)                                              \
+	"  - node_index: " index "\n    server_cmd_template:\n"            \
+	"      - --data-parallel-size\n      - ${DP_SIZE}\n"               \
+	"      - --tensor-parallel-size\n      - ${TP_SIZE}\n"             \
+	"      - --enable-expert-parallel\n      - --kv-transfer-config\n" \
+	"      - '{\"kv_connector\": \"M\", \"kv_role\": \"" role "\"}'\n"
+
+static void templates_have_their_nodes_degrees(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "model: \"org/Qwen3-235B-A22B\"\nconfig:\n" NODE("0", "4", "0", "8")
+			  NODE("1", "4", "2", "8")
+				  NODE("2", "8", "0",
+				       "2") "templates:\n" TEMPLATE("0", "kv_producer")
+					  TEMPLATE("1", "kv_producer")
+						  TEMPLATE("2", "kv_consumer"),
+		  &s);
+	expect(&s, "disaggregated", "on");
+	expect(&s, "prefill_tp", "8");
+	expect(&s, "prefill_dp_attention", "4");
+	expect(&s, "prefill_gpus", "32");
+	expect(&s, "tp", "2");
+	expect(&s, "ep", "16");
+	expect(&s, "gpus", "48");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +182,8 @@ int main(void)
 		cmocka_unit_test(absent_commands_are_the_charts),
 		cmocka_unit_test(a_name_fills_its_place),
 		cmocka_unit_test(labels_name_roles),
+		cmocka_unit_test(cases_are_read),
+		cmocka_unit_test(templates_have_their_nodes_degrees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -640,6 +640,9 @@ static void test_foreign(void **state)
 		  "stages=[training] \\\ntraining.model.global_batch_size=252\n",
 		  "NeMo's launcher" },
 		{ "#!/bin/bash\nCONFIG_FILE=${CONFIG_FILE:-a.toml}\n", "CONFIG_FILE" },
+		{ "queue:\nworkload:\n  gpus: 256\n  image: a\n"
+		  "  configFile: settings.yaml\n  configPath: /workload\n",
+		  "that configFile names: give that file" },
 		{ "apiVersion: v2\nname: chart\n", "import KIND FILE" },
 		{ "{\"a\": [1, 2]}\n", "nor of a kind that is known" },
 		/* keys of what lies inside are not the file's */

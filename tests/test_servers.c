@@ -1352,6 +1352,9 @@ static void test_a_name_tells_how_wide_weights_are(void **state)
 		{ "org/Llama-3.1-8B-GPTQ-Int4", "int4", NULL },
 		{ "org/Llama-3.1-8B-GPTQ", "int4", NULL },
 		{ "org/DeepSeek-V3.2-w8a8-mtp-QuaRot", "int8", NULL },
+		{ "org/Llama-3.1-8B-w8a8c8", "int8", "its cache has 8 bits" },
+		{ "org/Llama-3.1-8B-W4A8C8", "int4", "products and cache have 8 bits" },
+		{ "org/Llama-3.1-8B-W8A8-floatmtp", "int8", NULL },
 		{ "org/Llama-3.1-8B-GGUF", "bf16", "GGUF does not say" },
 	};
 	struct scenario s;

@@ -194,6 +194,8 @@ static void others_are_refused(void **state)
 		  "--per_device_train_batch_size $(python size.py)\n",
 		  "only running could tell" },
 		{ "trl sft --config sft.yaml\n", "give that file" },
+		{ "NPROC_PER_NODE=2 swift sft examples/sft.yaml\n",
+		  "its settings stand in examples/sft.yaml: give that file" },
 		{ "llamafactory-cli train examples/a.yaml\n", "give that file" },
 		{ "model_name_or_path: Qwen/Qwen2.5-7B\nbeta: 0.05\n",
 		  "its loss compares answers" },
@@ -224,6 +226,36 @@ static void first_of_several(void **state)
 	assert_true(noted(IMPORT_ASSUMED, "commands"));
 }
 
+/* Files that swift takes in place of flags; the machine is the launcher's. */
+static void swift_files_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  "# arguments\nmodel: Qwen/Qwen2.5-7B-Instruct\n"
+		  "torch_dtype: bfloat16\ntuner_type: lora\nlora_rank: 4\n"
+		  "max_length: 4096\nper_device_train_batch_size: 2\n"
+		  "gradient_accumulation_steps: 8\ndeepspeed: zero2\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen2.5-7b");
+	expect(&s, "lora_rank", "4");
+	expect(&s, "seq", "4096");
+	expect(&s, "mbs", "2");
+	expect(&s, "zero", "2");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "full");
+	expect(&s, "gpus", "8");
+	expect(&s, "gbs", "128");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	assert_true(noted(IMPORT_ASSUMED, "task"));
+	read_good("trainer", "model: Qwen/Qwen2.5-7B\ntuner_type: full\n", &s);
+	expect(&s, "lora_rank", "off");
+	expect(&s, "seq", "2048");
+	read_good("trainer", "model: Qwen/Qwen2.5-7B\nmax_length: 1024\n", &s);
+	expect(&s, "lora_rank", "8");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +265,7 @@ int main(void)
 		cmocka_unit_test(own_scripts_are_read),
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(first_of_several),
+		cmocka_unit_test(swift_files_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

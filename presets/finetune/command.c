@@ -22,14 +22,19 @@ struct launch {
 
 enum { MAX_DEPTH = 2 };
 
-bool command_is_yaml(const char *text)
+/* Whether a line begins with a key. */
+static bool has_line(const char *text, const char *key)
 {
-	static const char key[] = "model_name_or_path:";
-
 	for (const char *at = strstr(text, key); at; at = strstr(at + 1, key))
 		if (at == text || at[-1] == '\n')
 			return true;
 	return false;
+}
+
+bool command_is_yaml(const char *text)
+{
+	/* ms-swift's files call it so */
+	return has_line(text, "model_name_or_path:") || has_line(text, "model:");
 }
 
 static const char *base_of(const char *word)
@@ -103,6 +108,13 @@ static bool is_idle(const char *name)
 	return (strncmp(name, "swift ", 6) == 0 ||
 		strncmp(name, "llamafactory-cli ", 17) == 0) &&
 	       !word_among(name, trains);
+}
+
+/* Their first word may be a file of settings. */
+static bool takes_file(const char *name)
+{
+	return strncmp(name, "llamafactory-cli ", 17) == 0 ||
+	       strncmp(name, "swift ", 6) == 0;
 }
 
 /* What is started, and the first word behind it; 0: another command. */
@@ -288,8 +300,8 @@ static bool take_command(void *context, const struct shell_word *words, int coun
 			       l->error) ||
 		    (strncmp(name, "swift ", 6) == 0 &&
 		     !add_machines(l, words[behind - 1].line));
-	if (!l->broken && strncmp(name, "llamafactory-cli ", 17) == 0 &&
-	    behind < count && words[behind].text[0] != '-')
+	if (!l->broken && takes_file(name) && behind < count &&
+	    words[behind].text[0] != '-')
 		l->broken = !pairs_set(l->pairs, "config", words[behind].text,
 				       words[behind].line, l->error);
 	for (int i = 0; i < count && !l->broken;) {

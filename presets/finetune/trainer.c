@@ -97,12 +97,15 @@ static const struct pair *first_of(const struct mapped *m, const char *const *ke
 	return pair;
 }
 
-/* A command of TRL's, one of its example scripts, or a file of its keys. */
+/* A command of TRL's, one of its example scripts, or a file of its keys; ms-swift's
+ * files name the model otherwise. */
 static enum habit habit_of(const struct pairs *pairs)
 {
 	const struct pair *command = pairs_find(pairs, "command");
 
-	if (!command || strncmp(command->value, "trl ", 4) == 0 ||
+	if (!command)
+		return pairs_find(pairs, "model_name_or_path") ? OF_TRL : OF_SWIFT;
+	if (strncmp(command->value, "trl ", 4) == 0 ||
 	    strcmp(command->value, "sft.py") == 0)
 		return OF_TRL;
 	return strncmp(command->value, "swift ", 6) == 0 ? OF_SWIFT : OF_TRAINER;
@@ -242,7 +245,7 @@ static bool read_adapters(const struct mapped *m)
 	if (habit == OF_SWIFT)
 		lora = tuner ? strcmp(tuner->value, "lora") == 0 ||
 				       strcmp(tuner->value, "lora_llm") == 0
-			     : command && strcmp(command->value, "swift sft") == 0;
+			     : !command || strcmp(command->value, "swift sft") == 0;
 	if (tuner && !lora && strcmp(tuner->value, "full") != 0)
 		return refuse(m, tuner, "full and lora are modelled");
 	if (!lora)
@@ -371,7 +374,7 @@ static int64_t world_of(const struct mapped *m)
 	int64_t nodes = number(m, "nnodes", number(m, "num_nodes", 1));
 	int64_t all = number(m, "num_processes", 0);
 
-	if (swift && each == 0) {
+	if (swift && each == 0 && pairs_find(m->pairs, "command")) {
 		each = number(m, "NPROC_PER_NODE", 1);
 		nodes = number(m, "NNODES", 1);
 	}

@@ -1,4 +1,5 @@
-/* benchmark.h - scenarios of llm-d's benchmark, lists of servers of FlagScale. */
+/* benchmark.h - scenarios of llm-d's benchmark, lists of servers of FlagScale and of
+ * vllm-ascend. */
 #ifndef PRESETS_SERVING_BENCHMARK_H
 #define PRESETS_SERVING_BENCHMARK_H
 
@@ -10,5 +11,7 @@ char *benchmark_script(const struct node *root);
 /* The same of the servers of this tool in FlagScale's list. */
 struct tool;
 char *flagscale_script(const struct tool *tool, const struct node *root);
+/* The same of the servers that vllm-ascend's tests start. */
+char *cases_script(const struct tool *tool, const struct node *root);
 
 #endif
