@@ -238,7 +238,7 @@ static void test_large_frames_end_with_what_may_follow(void **state)
 		if (next(3) == 0)
 			canvas_erase(&canvas);
 		canvas.late = (struct rect){ 35, 3, WIDTH - 35, HEIGHT - 4 };
-		draw_anything(&canvas, (int)next(120));
+		draw_anything(&canvas, (int)next(400));
 		canvas_fill(&canvas, (struct rect){ 0, 0, 35, HEIGHT }, ' ',
 			    ROLE_DEFAULT);
 		canvas_format(&canvas, 3, 7, 20, ROLE_VALUE, "%u",

@@ -13,10 +13,11 @@
 
 static char home[] = "/tmp/shardscope-home-XXXXXX";
 
-static struct vt *open_program(int columns, int rows, const char *term,
-			       const char *locale, const char *extra)
+/* plan: NULL for what the program begins with */
+static struct vt *open_plan(const char *plan, int columns, int rows, const char *term,
+			    const char *locale, const char *extra)
 {
-	const char *const argv[] = { run_program(), NULL };
+	const char *const argv[] = { run_program(), plan, NULL };
 	static char config[96], state[96];
 
 	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", home);
@@ -27,6 +28,12 @@ static struct vt *open_program(int columns, int rows, const char *term,
 					    .locale = locale,
 					    .env = { config, state, extra } };
 	return vt_start(&options, argv);
+}
+
+static struct vt *open_program(int columns, int rows, const char *term,
+			       const char *locale, const char *extra)
+{
+	return open_plan(NULL, columns, rows, term, locale, extra);
 }
 
 static void forget(void)
@@ -452,7 +459,8 @@ static void test_what_a_frame_has_no_room_for_follows(void **state)
 
 	(void)state;
 	forget();
-	vt = open_program(COLUMNS, ROWS, NULL, NULL, NULL);
+	vt = open_plan("llama2-70b-2048-a100", COLUMNS, ROWS, "screen-256color", NULL,
+		       NULL);
 	vt_expect(vt, "MEMORY");
 	vt_type(vt, "6?");
 	vt_expect(vt, "tensor");

@@ -299,11 +299,21 @@ static void copy_cells(struct canvas *to, const struct canvas *from)
 	       (size_t)from->width * (size_t)from->height * sizeof *from->cell);
 }
 
-/* 2 KiB on a screen of 120 columns and 36 rows, and as much on smaller ones. */
+/* 4 KiB on a screen of 120 columns and 36 rows, and on smaller ones; 10 KiB on one of
+ * 200 columns and 60 rows, and as much for each cell of larger ones. */
 size_t painter_most(int width, int height)
 {
-	enum { BYTES = 2048, CELLS = 120 * 36 };
+	enum { LEAST = 4096, BYTES = 10240, CELLS = 200 * 60 };
 	size_t cells = (size_t)width * (size_t)height;
+
+	return cells * BYTES / CELLS > LEAST ? cells * BYTES / CELLS : LEAST;
+}
+
+/* What a key should send: half of that at 120x36. */
+static size_t modest_bytes(const struct canvas *canvas)
+{
+	enum { BYTES = 2048, CELLS = 120 * 36 };
+	size_t cells = (size_t)canvas->width * (size_t)canvas->height;
 
 	return cells > CELLS ? BYTES * cells / CELLS : BYTES;
 }
@@ -426,19 +436,24 @@ static bool can_follow(const struct canvas *canvas)
 	       inside.height == canvas->late.height;
 }
 
-/* What takes a little more than a frame is painted thoroughly, which saves a twentieth
- * at most; then, or where that can't help, its rows are shared out. */
+/* What takes a little more than it may is painted thoroughly, which takes as long again
+ * and saves a hundredth of what a key should send, up to a twentieth of large frames;
+ * what a frame has no room for then has its rows shared out. */
 static void paint_shorter(const struct canvas *canvas, enum palette palette,
 			  const struct pen_place *start, bool thorough)
 {
 	size_t most = painter_most(canvas->width, canvas->height);
+	size_t modest = modest_bytes(canvas), length = pen_length();
+	bool follows = can_follow(canvas);
 
-	if (!thorough && (pen_length() < most + most / 10 || !can_follow(canvas))) {
+	if (!thorough &&
+	    (length > most ? length < most + most / 10 || !follows
+			   : length > modest && length < modest + modest / 32)) {
 		pen_return(start);
 		copy_cells(&painter.shown, &painter.before);
 		paint_frame(canvas, palette, start, true);
 	}
-	if (pen_length() > most && can_follow(canvas))
+	if (pen_length() > most && follows)
 		paint_less(canvas, palette, start);
 }
 
@@ -464,7 +479,7 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 		return NULL;
 	copy_cells(&painter.before, &painter.shown);
 	paint_frame(canvas, palette, &start, thorough);
-	if (!whole && pen_length() > painter_most(canvas->width, canvas->height))
+	if (!whole)
 		paint_shorter(canvas, palette, &start, thorough);
 	if (pen_length() == start.length)
 		pen_start(false);
