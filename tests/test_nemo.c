@@ -342,6 +342,38 @@ static void words_and_biases_are_read(void **state)
 	expect(&s, "activation_offload", "0.5");
 }
 
+/* Files of NeMo's launcher, which tune what a run is called after, or a checkpoint. */
+static void tuned_models_have_names(void **state)
+{
+#define TUNED(run, path)                                                        \
+	"run:\n" run TRAINER "model:\n  tensor_model_parallel_size: 2\n"        \
+	"  micro_batch_size: 4\n  global_batch_size: 128\n"                     \
+	"  megatron_amp_O2: True\n  restore_from_path: " path "\n"              \
+	"  data:\n    train_ds:\n      max_seq_length: ${peft.model.longest}\n" \
+	"  longest: 2048\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  TUNED("  convert_dir: a\n  model_train_name: mistral_7b\n",
+			"${peft.run.convert_dir}/results/megatron_mistral.nemo"),
+		  &s);
+	assert_string_equal(s.model.name, "mistral-7b");
+	expect(&s, "seq", "2048");
+	expect(&s, "tp", "2");
+	expect(&s, "mbs", "4");
+	read_good("megatron", TUNED("  name: a\n", "/models/llama2-13b.nemo"), &s);
+	assert_string_equal(s.model.name, "llama2-13b");
+	read_refused("megatron", TUNED("  model_train_name: llama2\n", "a"),
+		     "no model 'llama2' in the library; near: llama2-7b");
+	read_refused("megatron", TUNED("  name: a\n", "/models/my_run.nemo"),
+		     "this file names no model");
+	read_refused("megatron",
+		     TUNED("  name: mistral_embedding\n", "/models/mistral-7b.nemo"),
+		     "trains embeddings of texts");
+#undef TUNED
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +390,7 @@ int main(void)
 		cmocka_unit_test(sections_of_flagscale),
 		cmocka_unit_test(variables_of_yaml),
 		cmocka_unit_test(shared_heads_are_read_or_told),
+		cmocka_unit_test(tuned_models_have_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

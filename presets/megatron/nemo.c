@@ -2,7 +2,8 @@
  *
  * Fields: NVIDIA/NeMo, examples/nlp/language_modeling/conf/megatron_gpt_config.yaml.
  * A value may look up another of the same file, as OmegaConf has it: ${.x} beside it,
- * ${..x} one mapping further out, ${a.b} from the top.
+ * ${..x} one mapping further out, ${a.b} from the top. Files of NeMo's launcher lie in
+ * a group, whose name is the first word of a path from the top: ${peft.model.x}.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "presets/megatron/parts.h"
+#include "presets/model_name.h"
 #include "presets/pairs/mapping.h"
 
 enum { MAX_LOOKUPS = 8 };
@@ -84,6 +86,8 @@ static const char *value_of(const struct nemo *n, const struct node *map,
 		while (node && node->kind == NODE_MAP && (word = strsep(&rest, "."))) {
 			map = node;
 			node = node_get(node, word);
+			if (!node && map == n->root && rest)
+				node = map;
 		}
 	}
 	return NULL;
@@ -243,6 +247,42 @@ static bool add_name(const struct nemo *n)
 		put(n, "model", name->text, name->line));
 }
 
+/* The last part of the checkpoint's path, "…/llama2-7b.nemo", where it is a model's
+ * name. */
+static const char *restored(const struct nemo *n, char out[MAX_NAME])
+{
+	const char *path = member(n, n->model, "restore_from_path");
+	const char *base = path ? strrchr(path, '/') : NULL, *end;
+
+	base = base ? base + 1 : path;
+	end = base ? strstr(base, ".nemo") : NULL;
+	if (!end || strstr(path, "${"))
+		return NULL;
+	snprintf(out, MAX_NAME, "%.*s", (int)(end - base), base);
+	return model_name_find(out) ? out : NULL;
+}
+
+/* What a file is for that tunes a checkpoint and has no shape: the launcher's name of
+ * the model, or the checkpoint's; its sequences are those of its data. */
+static bool add_tuned(const struct nemo *n)
+{
+	const struct node *data = node_get(n->model, "data"),
+			  *set = data && data->kind == NODE_MAP
+					 ? node_get(data, "train_ds")
+					 : NULL;
+	const char *length = member(n, set, "max_seq_length");
+	const char *name = member(n, node_get(n->root, "run"), "model_train_name");
+	char base[MAX_NAME];
+
+	if (!member(n, n->model, "encoder_seq_length") && length &&
+	    !put(n, "seq-length", length, set->line))
+		return false;
+	name = name ? name : restored(n, base);
+	return !name || n->other[0] != '\0' || member(n, n->model, "num_layers") ||
+	       member(n, n->model, "hidden_size") ||
+	       put(n, "model", name, n->model->line);
+}
+
 /* 16, "16-mixed", bf16, "bf16-mixed"; 32 has no flag. */
 static bool add_precision(const struct nemo *n)
 {
@@ -365,7 +405,7 @@ bool nemo_looks_like(const struct node *root)
 	return loop_of(trainer) ||
 	       (node_get(model, "micro_batch_size") &&
 		(node_get(model, "encoder_seq_length") ||
-		 node_get(model, "mcore_gpt") ||
+		 node_get(model, "mcore_gpt") || node_get(model, "megatron_amp_O2") ||
 		 (node_get(model, "encoder") && node_get(model, "decoder"))));
 }
 
@@ -379,6 +419,11 @@ static bool is_modelled(const struct nemo *n, struct error *error)
 		return error_set(error, n->arguments->file, teacher->line,
 				 "distillation needs more than one model, which is not "
 				 "modelled; pre-training and SFT are");
+	if (name_with(n, "embedding"))
+		return error_set(error, n->arguments->file, n->model->line,
+				 "'%.60s' trains embeddings of texts, whose loss is "
+				 "not modelled; pre-training and SFT are",
+				 name_with(n, "embedding"));
 	if (loop && strcmp(loop->key, "rm") == 0)
 		return error_set(error, n->arguments->file, loop->line,
 				 "a reward model is trained on pairs, which is not "
@@ -442,7 +487,8 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	good = add_name(&n);
 	for (const struct node *node = n.model->child; node && good; node = node->next)
 		good = (n.other[0] != '\0' && is_shape(node)) || add_field(&n, node);
-	if (!good || !add_order(&n) || !add_precision(&n) || !add_optimizer(&n))
+	if (!good || !add_tuned(&n) || !add_order(&n) || !add_precision(&n) ||
+	    !add_optimizer(&n))
 		return error_set(error, arguments->file, root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
 	/* a switch of its own turns them on */
