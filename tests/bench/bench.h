@@ -69,6 +69,12 @@ struct key_cost {
 };
 enum { KEY_COSTS = 4 };
 
+struct vt;
+/* Types a key and waits until the program has read it. Under load a terminal hands keys
+ * on so late that the program seems to be at rest before it has seen one; two that it
+ * reads together may change nothing, and nothing would be sent. */
+void bench_type(struct vt *vt, const char *key);
+
 /* Presses keys in every view of every shipped plan; BENCH_PLAN= in one alone. */
 void bench_keys(const char *path, const char *home, struct key_cost *out);
 

@@ -81,7 +81,7 @@ static void measure_presses(const char *path, const char *home,
 	for (int i = 0; i < PRESSES; i++) {
 		size_t before = vt->bytes;
 		double used = cpu_seconds(clock);
-		vt_type(vt, i % 2 ? "l" : "h");
+		bench_type(vt, i % 2 ? "l" : "h");
 		vt_expect_output(vt);
 		us[i] = (cpu_seconds(clock) - used) * 1e6;
 		vt_expect_asleep(vt);
