@@ -36,6 +36,28 @@ static void test_a_change_forgets_what_could_be_redone(void **state)
 	history_free(&history);
 }
 
+/* Whoever turns knobs all day: a change takes its text and a few dozen bytes. */
+static void test_a_change_takes_little(void **state)
+{
+	enum { PRESSES = 10000, BYTES = 48 };
+	struct history history = { 0 };
+	struct scenario a, b;
+
+	(void)state;
+	case_dense(&a);
+	b = a;
+	b.plan.tp = 4;
+	for (int i = 0; i < PRESSES; i++)
+		assert_true(history_push(&history, i % 2 ? &b : &a, i % 2 ? &a : &b,
+					 "TP 1 to 4"));
+	assert_in_range(history.at, 1, PRESSES * BYTES);
+	assert_in_range(history.capacity, 1, 2 * PRESSES * BYTES);
+	for (int i = 0; i < PRESSES; i++)
+		assert_string_equal(history_undo(&history, &a), "TP 1 to 4");
+	assert_int_equal(history.at, 0);
+	history_free(&history);
+}
+
 enum { DEEP = 300 };
 
 /* Any order of undo, redo and change, with every state kept whole beside it. */
@@ -181,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_change_forgets_what_could_be_redone),
+		cmocka_unit_test(test_a_change_takes_little),
 		cmocka_unit_test(test_any_order_gives_the_state_it_had),
 		cmocka_unit_test(test_headings_of_memory_choose_nothing),
 		cmocka_unit_test(test_bars_go_on_behind_the_limit),

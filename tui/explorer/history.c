@@ -2,12 +2,12 @@
 #include "tui/explorer/history.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A run ends where this many bytes in a row are equal: less than its own head. */
-enum { GAP = 16 };
+/* A run ends where this many bytes in a row are equal: to write them twice takes what
+ * the head of another run does. */
+enum { GAP = 4 };
 /* Most of two scenarios is equal: so many bytes are compared at once. */
 enum { STRIDE = 64 };
 
@@ -15,11 +15,13 @@ struct run {
 	uint32_t offset, length;
 };
 
+/* Of a change: how many bytes its text and runs take, in front of them and behind, so
+ * that one comes to it from either side. */
+typedef uint32_t extent;
+
 void history_free(struct history *history)
 {
-	for (int i = 0; i < history->count; i++)
-		free(history->change[i].bytes);
-	free(history->change);
+	free(history->bytes);
 	memset(history, 0, sizeof *history);
 }
 
@@ -58,32 +60,35 @@ static size_t encode(const struct scenario *from, const struct scenario *to,
 	return used;
 }
 
-static void apply(const struct change *change, struct scenario *scenario, bool redo)
+/* Of the runs up to `end`. */
+static void apply(const unsigned char *runs, const unsigned char *end,
+		  struct scenario *scenario, bool redo)
 {
 	unsigned char *to = (unsigned char *)scenario;
 
-	for (size_t at = 0; at < change->length;) {
+	while (runs < end) {
 		struct run run;
 
-		memcpy(&run, change->bytes + at, sizeof run);
-		at += sizeof run;
-		memcpy(to + run.offset, change->bytes + at + (redo ? run.length : 0),
-		       run.length);
-		at += 2 * (size_t)run.length;
+		memcpy(&run, runs, sizeof run);
+		runs += sizeof run;
+		memcpy(to + run.offset, runs + (redo ? run.length : 0), run.length);
+		runs += 2 * (size_t)run.length;
 	}
 }
 
-static bool grow(struct history *history)
+static bool grow(struct history *history, size_t needed)
 {
-	int capacity = history->capacity ? 2 * history->capacity : 64;
-	struct change *change;
+	size_t capacity = history->capacity > 0 ? history->capacity : 4096;
+	unsigned char *bytes;
 
-	if (history->done < history->capacity)
+	if (needed <= history->capacity)
 		return true;
-	change = realloc(history->change, (size_t)capacity * sizeof *change);
-	if (!change)
+	while (capacity < needed)
+		capacity *= 2;
+	bytes = realloc(history->bytes, capacity);
+	if (!bytes)
 		return false;
-	history->change = change;
+	history->bytes = bytes;
 	history->capacity = capacity;
 	return true;
 }
@@ -91,37 +96,55 @@ static bool grow(struct history *history)
 bool history_push(struct history *history, const struct scenario *from,
 		  const struct scenario *to, const char *what)
 {
-	size_t length = encode(from, to, NULL);
-	unsigned char *bytes = malloc(length ? length : 1);
+	size_t text = strlen(what) + 1, runs = encode(from, to, NULL);
+	extent length = (extent)(text + runs);
+	unsigned char *at;
 
-	if (!bytes || !grow(history)) {
-		free(bytes);
+	if (!grow(history, history->at + length + 2 * sizeof length))
 		return false;
-	}
-	for (int i = history->done; i < history->count; i++)
-		free(history->change[i].bytes);
-	encode(from, to, bytes);
-	struct change *change = &history->change[history->done++];
-
-	history->count = history->done;
-	change->bytes = bytes;
-	change->length = length;
-	snprintf(change->what, sizeof change->what, "%s", what);
+	at = history->bytes + history->at;
+	memcpy(at, &length, sizeof length);
+	memcpy(at + sizeof length, what, text);
+	encode(from, to, at + sizeof length + text);
+	memcpy(at + sizeof length + length, &length, sizeof length);
+	history->at += length + 2 * sizeof length;
+	history->count = ++history->done;
 	return true;
+}
+
+/* Applies the change whose text stands there. */
+static const char *change(const unsigned char *text, extent length,
+			  struct scenario *scenario, bool redo)
+{
+	const unsigned char *runs = text + strlen((const char *)text) + 1;
+
+	apply(runs, text + length, scenario, redo);
+	return (const char *)text;
 }
 
 const char *history_undo(struct history *history, struct scenario *scenario)
 {
+	extent length;
+
 	if (history->done == 0)
 		return NULL;
-	apply(&history->change[--history->done], scenario, false);
-	return history->change[history->done].what;
+	history->at -= sizeof length;
+	memcpy(&length, history->bytes + history->at, sizeof length);
+	history->at -= length + sizeof length;
+	history->done--;
+	return change(history->bytes + history->at + sizeof length, length, scenario,
+		      false);
 }
 
 const char *history_redo(struct history *history, struct scenario *scenario)
 {
+	const unsigned char *at = history->bytes + history->at;
+	extent length;
+
 	if (history->done == history->count)
 		return NULL;
-	apply(&history->change[history->done], scenario, true);
-	return history->change[history->done++].what;
+	memcpy(&length, at, sizeof length);
+	history->at += length + 2 * sizeof length;
+	history->done++;
+	return change(at + sizeof length, length, scenario, true);
 }

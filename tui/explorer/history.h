@@ -7,15 +7,12 @@
 
 #include "engine/plan/scenario.h"
 
-struct change {
-	char what[48];        /* "TP 4 to 8" */
-	unsigned char *bytes; /* runs: offset, length, old bytes, new bytes */
-	size_t length;
-};
-
+/* Changes lie one behind the other, a few dozen bytes each. */
 struct history {
-	struct change *change;
-	int count, capacity;
+	unsigned char *bytes;
+	size_t capacity;
+	size_t at; /* behind the last change that is in effect */
+	int count;
 	int done; /* changes that are in effect; behind them is what redo has */
 };
 
@@ -24,7 +21,8 @@ void history_free(struct history *history);
  * the history is as before. */
 bool history_push(struct history *history, const struct scenario *from,
 		  const struct scenario *to, const char *what);
-/* Apply to the scenario; the text of what was undone or redone, or NULL. */
+/* Apply to the scenario; the text of what was undone or redone, valid until the next
+ * change, or NULL. */
 const char *history_undo(struct history *history, struct scenario *scenario);
 const char *history_redo(struct history *history, struct scenario *scenario);
 
