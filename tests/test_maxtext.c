@@ -206,6 +206,41 @@ static void chips_are_counted(void)
 	expect(&s, "zero_group", "4");
 }
 
+/* Copies of the weights by an axis that is left open, or one to a slice. */
+static void groups_of_open_axes(void **state)
+{
+	static const struct {
+		const char *machine, *axes, *group;
+	} rows[] = {
+		/* 128 devices of 64 chips: 4 copies in shards of 32 */
+		{ "tpu7x-4x4x4", "ici_data_parallelism=4 ici_fsdp_parallelism=-1",
+		  "16" },
+		{ "v5p-128", "ici_data_parallelism=-1 ici_fsdp_parallelism=16", "16" },
+		{ "v5p-128", "ici_fsdp_parallelism=-1", "all" },
+		{ "v5p-128 --num-slices=2", "ici_fsdp_parallelism=-1", "64" },
+		{ "v5p-128 --num-slices=2",
+		  "dcn_data_parallelism=-1 ici_fsdp_parallelism=-1", "64" },
+		{ "v5p-128 --num-slices=2",
+		  "dcn_data_parallelism=1 dcn_fsdp_parallelism=2 "
+		  "ici_fsdp_parallelism=-1",
+		  "all" },
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char text[512];
+
+		snprintf(text, sizeof text,
+			 "xpk workload create --device-type=%s --command=\"python3 -m "
+			 "MaxText.train MaxText/configs/base.yml "
+			 "model_name=llama3.1-70b %s\"\n",
+			 rows[i].machine, rows[i].axes);
+		read_good("maxtext", text, &s);
+		expect(&s, "zero_group", rows[i].group);
+	}
+}
+
 /* A command: variables, words in one word behind --command, the last of a key. */
 static void commands_are_read(void **state)
 {
@@ -358,6 +393,7 @@ int main(void)
 		cmocka_unit_test(commands_are_read),
 		cmocka_unit_test(the_scale_of_parameters),
 		cmocka_unit_test(policies_are_read),
+		cmocka_unit_test(groups_of_open_axes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,6 +175,27 @@ static void what_it_sources_is_read(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* Outside of its folder a file is of the benchmark that trains the model. */
+static void a_model_tells_its_benchmark(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_with("llama2-70b");
+	read_good("mlperf",
+		  "export MINIBS=4\nexport TP=4\nexport PP=1\nexport FP8=True\n"
+		  "export DGXNNODES=1\n",
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "seq", "8192");
+	assert_true(noted(IMPORT_ASSUMED, "benchmark"));
+	read_with("llama3-8b");
+	read_good("mlperf", "export MINIBS=4\nexport DGXNNODES=1\n", &s);
+	expect(&s, "lora_rank", "off");
+	assert_true(noted(IMPORT_ASSUMED, "seq"));
+	read_with("");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +203,7 @@ int main(void)
 		cmocka_unit_test(adapters_and_systems_are_the_benchmarks),
 		cmocka_unit_test(what_it_sources_is_read),
 		cmocka_unit_test(others_are_refused),
+		cmocka_unit_test(a_model_tells_its_benchmark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,33 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+/* A place that Kubernetes fills is no model, what it is served as names one; argparse
+ * takes the beginning of a flag for it. */
+static void test_kubernetes_places(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("sglang",
+		  "apiVersion: a/v1\nkind: Runtime\nspec:\n  runner:\n"
+		  "    image: lmsysorg/sglang:v0.5\n    command:\n"
+		  "    - python3\n    - -m\n    - sglang.launch_server\n"
+		  "    - --model-path\n    - $(MODEL_PATH)\n    - --tp-size\n"
+		  "    - \"2\"\n    - --mem-frac\n    - \"0.82\"\n"
+		  "    - --served-model-name\n"
+		  "    - RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	expect(&s, "tp", "2");
+	expect(&s, "memory_share", "0.82");
+	expect(&s, "precision", "fp8");
+	assert_true(noted(IMPORT_ASSUMED, "model"));
+	/* of several flags it is none */
+	read_good("vllm", "vllm serve Qwen/Qwen3-8B --max-num 4\n", &s);
+	expect(&s, "max_requests", "auto");
+	assert_true(noted(IMPORT_NOT_MODELLED, "max-num"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_patches),
 		cmocka_unit_test(test_whose_yaml),
 		cmocka_unit_test(test_first_recipes),
+		cmocka_unit_test(test_kubernetes_places),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

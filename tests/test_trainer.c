@@ -1,5 +1,6 @@
 /* test_trainer.c - commands of transformers' Trainer, TRL's and ms-swift's, as
  * scenarios. */
+#include <stdio.h>
 #include <string.h>
 
 #include "presets/formats.h"
@@ -256,6 +257,43 @@ static void swift_files_are_read(void **state)
 	expect(&s, "lora_rank", "8");
 }
 
+/* What accelerate's launcher is told in place of a file. */
+static void launchers_are_read(void **state)
+{
+	static const struct {
+		const char *flags, *zero, *precision, *offload;
+	} rows[] = {
+		{ "--mixed_precision bf16 --use_deepspeed "
+		  "--deepspeed_config_file configs/ds/stage3_no_offloading.conf",
+		  "3", "bf16", "0" },
+		{ "--mixed_precision fp16 --use_deepspeed --zero_stage 2 "
+		  "--offload_optimizer_device cpu",
+		  "2", "fp16", "1" },
+		{ "--mixed_precision=bf16 --use_fsdp "
+		  "--fsdp_sharding_strategy SHARD_GRAD_OP",
+		  "2", "bf16", "0" },
+		{ "--use_fsdp --fsdp_offload_params true", "3", "fp32", "1" },
+		{ "--mixed_precision no", "0", "fp32", "0" },
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char text[512];
+
+		snprintf(text, sizeof text,
+			 "accelerate launch %s --num_processes 8 finetune.py "
+			 "--model_name_or_path Qwen/Qwen3-0.6B --max_seq_length 4096 "
+			 "--per_device_train_batch_size 1\n",
+			 rows[i].flags);
+		read_good("trainer", text, &s);
+		expect(&s, "zero", rows[i].zero);
+		expect(&s, "precision", rows[i].precision);
+		expect(&s, "optimizer_offload", rows[i].offload);
+		expect(&s, "gpus", "8");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +304,7 @@ int main(void)
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(first_of_several),
 		cmocka_unit_test(swift_files_are_read),
+		cmocka_unit_test(launchers_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

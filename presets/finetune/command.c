@@ -200,6 +200,27 @@ static bool is_told(struct launch *l, const char *key, int line,
 			 key);
 }
 
+/* Flags of accelerate's launcher (accelerate/commands/launch.py) and of DeepSpeed's
+ * that say what files of the Trainer say otherwise. */
+static void spell_key(char key[PAIRS_MAX_KEY])
+{
+	static const char *const words[][2] = {
+		{ "deepspeed_config", "deepspeed" },
+		{ "deepspeed_config_file", "deepspeed" },
+		{ "use_fsdp", "fsdp" },
+		{ "fsdp_sharding_strategy", "fsdp_config.fsdp_sharding_strategy" },
+		{ "fsdp_offload_params", "fsdp_config.fsdp_offload_params" },
+		{ "fsdp_activation_checkpointing",
+		  "fsdp_config.fsdp_activation_checkpointing" },
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(key, words[i][0]) == 0) {
+			strcpy(key, words[i][1]);
+			return;
+		}
+}
+
 /* "--bf16", "--bf16 True", "--bf16=true". Returns the word behind, 0 with the error. */
 static int add_flag(struct launch *l, const struct shell_word *words, int count, int at)
 {
@@ -229,8 +250,7 @@ static int add_flag(struct launch *l, const struct shell_word *words, int count,
 	/* a switch of DeepSpeed's own, whose file has another flag */
 	if (strcmp(key, "deepspeed") == 0 && taken == 0 && !equals)
 		return at + 1;
-	if (strcmp(key, "deepspeed_config") == 0)
-		strcpy(key, "deepspeed");
+	spell_key(key);
 	if (strcmp(value, "None") != 0 && !odd &&
 	    !pairs_set(l->pairs, key, value, words[at].line, l->error))
 		return 0;

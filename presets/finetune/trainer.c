@@ -59,7 +59,12 @@ static const char *const others[] = { "command",
 				      "deepspeed",
 				      "zero_stage",
 				      "offload",
+				      "offload_optimizer_device",
+				      "mixed_precision",
 				      "fsdp",
+				      "fsdp_config.fsdp_sharding_strategy",
+				      "fsdp_config.fsdp_offload_params",
+				      "fsdp_config.fsdp_activation_checkpointing",
 				      "tuner_type",
 				      "train_type",
 				      "sft_type",
@@ -271,7 +276,13 @@ static bool read_launcher(const struct mapped *m, bool *found)
 	if (stage)
 		return mapped_set(m, "zero", stage->value, stage) &&
 		       mapped_set(m, "optimizer_offload",
-				  mapped_true(m, "offload") ? "1" : "0", NULL);
+				  mapped_true(m, "offload") ||
+						  mapped_is(m,
+							    "offload_optimizer_device",
+							    "cpu")
+					  ? "1"
+					  : "0",
+				  NULL);
 	*found = file && !pairs_find(m->pairs, "deepspeed") &&
 		 !pairs_find(m->pairs, "fsdp");
 	if (!file && !pairs_find(m->pairs, "command") &&
@@ -293,6 +304,18 @@ static bool read_launcher(const struct mapped *m, bool *found)
 	return mapped_set(m, "zero", "0", file);
 }
 
+/* What accelerate's launcher says holds where the program says nothing of it. */
+static bool read_launched(const struct mapped *m, const char *none)
+{
+	const struct pair *mixed = mapped_find(m, "mixed_precision");
+
+	if (mixed &&
+	    (strcmp(mixed->value, "bf16") == 0 || strcmp(mixed->value, "fp16") == 0) &&
+	    !pairs_find(m->pairs, "bf16") && !pairs_find(m->pairs, "fp16"))
+		return mapped_set(m, "precision", mixed->value, mixed);
+	return recipe_precision(m, none);
+}
+
 /* Weights loaded in 16 bits are what is stepped, but where DeepSpeed or FSDP keeps
  * wider ones; adapters are made in 32 bits (peft, autocast_adapter_dtype). */
 static bool read_precision(const struct mapped *m)
@@ -312,7 +335,7 @@ static bool read_precision(const struct mapped *m)
 	} else if (habit == OF_SWIFT) {
 		if (!mapped_set(m, "precision", "bf16", type))
 			return false;
-	} else if (!recipe_precision(
+	} else if (!read_launched(
 			   m, habit == OF_TRL || brain ||
 					      (type && strstr(type->value, "bfloat16"))
 				      ? "bf16"

@@ -156,6 +156,14 @@ static bool read_model(const struct mapped *m)
 	if (!mapped_model(m, benchmark ? benchmark->model : "",
 			  pairs_find(m->pairs, "MODEL_SIZE")))
 		return false;
+	/* a file outside of its folder: one model is trained in one way */
+	for (size_t i = 0; !benchmark && i < sizeof benchmarks / sizeof benchmarks[0];
+	     i++)
+		if (strcmp(m->out->model.name, benchmarks[i].model) == 0) {
+			benchmark = &benchmarks[i];
+			import_note(m->report, IMPORT_ASSUMED, "benchmark", "%s",
+				    benchmark->name);
+		}
 	if (!benchmark)
 		import_note(m->report, IMPORT_ASSUMED, "seq", "8192");
 	else if (strcmp(benchmark->lora_rank, "off") != 0)

@@ -21,10 +21,11 @@ const char *checkpoint_id(const struct model *model)
 	return preset && preset->alias[0] != '\0' ? preset->alias : model->name;
 }
 
-/* "model" behind a folder, a template's place or nothing says nothing of what it is. */
+/* "model" behind a folder, a template's place, a variable that whoever starts it fills
+ * ($(MODEL_PATH) of Kubernetes) or nothing says nothing of what it is. */
 static bool says_nothing(const char *checkpoint)
 {
-	return checkpoint[0] == '\0' || strchr("/.", checkpoint[0]) ||
+	return checkpoint[0] == '\0' || strchr("/.$", checkpoint[0]) ||
 	       strstr(checkpoint, "{{");
 }
 

@@ -24,6 +24,48 @@ bool word_is_flag(const char *word)
 	return dashes >= 1 && dashes <= 2 && isalpha((unsigned char)word[dashes]);
 }
 
+const struct mapping *tool_row(const struct tool *tool, const char *key)
+{
+	for (const struct mapping *row = tool->rows; row->key; row++)
+		if (strcmp(row->key, key) == 0)
+			return row;
+	return NULL;
+}
+
+enum { SHORT_FORM = 6 };
+
+/* One more that an abbreviation may mean: *found, or *several. */
+static void weigh(const char *key, const char *name, const char **found, bool *several)
+{
+	/* members of a flag's JSON are none */
+	if (strncmp(name, key, strlen(key)) != 0 || strchr(name, '.'))
+		return;
+	*several = *several || (*found && strcmp(*found, name) != 0);
+	*found = name;
+}
+
+/* Python's argparse takes the beginning of a flag for it where it is of no other:
+ * "--mem-frac". A command that runs has none of the others. */
+static void complete(const struct tool *tool, char out[128])
+{
+	const char *const *lists[] = { tool->others, tool->model_flags, tool->aliases };
+	const char *found = NULL;
+	bool several = false;
+
+	if (strlen(out) < SHORT_FORM || tool_row(tool, out) ||
+	    word_among(out, tool->others) || word_among(out, tool->model_flags) ||
+	    word_among(out, tool->switches) || word_among(out, tool->variables) ||
+	    (tool->objects && word_among(out, tool->objects)))
+		return;
+	for (const struct mapping *row = tool->rows; row->key; row++)
+		weigh(out, row->key, &found, &several);
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+		for (const char *const *name = lists[i]; name && *name; name++)
+			weigh(out, *name, &found, &several);
+	if (found && !several)
+		snprintf(out, 128, "%s", found);
+}
+
 void tool_key(const struct tool *tool, const char *name, char out[128])
 {
 	char other = tool->joint == '-' ? '_' : '-';
@@ -39,14 +81,7 @@ void tool_key(const struct tool *tool, const char *name, char out[128])
 			snprintf(out, 128, "%s", a[1]);
 			return;
 		}
-}
-
-const struct mapping *tool_row(const struct tool *tool, const char *key)
-{
-	for (const struct mapping *row = tool->rows; row->key; row++)
-		if (strcmp(row->key, key) == 0)
-			return row;
-	return NULL;
+	complete(tool, out);
 }
 
 static bool is_switch(const struct tool *tool, const char *key)
