@@ -54,6 +54,8 @@ static const struct field fields[] = {
 	{ "serving.iteration_us", FIELD_NUMBER, S(serving.iteration_seconds), 1e-6,
 	  NULL },
 	{ "serving.request_us", FIELD_NUMBER, S(serving.request_seconds), 1e-6, NULL },
+	{ "serving.overlapped_us", FIELD_NUMBER, S(serving.overlapped_seconds), 1e-6,
+	  NULL },
 	{ "serving.prompt_us", FIELD_NUMBER, S(serving.prompt_seconds), 1e-6, NULL },
 	{ "serving.small_kernels", FIELD_NUMBER, S(serving.small_kernels), 0, NULL },
 	{ "serving.quantise_kernels", FIELD_NUMBER, S(serving.quantise_kernels), 0,

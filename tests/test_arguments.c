@@ -442,6 +442,7 @@ static const char *const turned[] = {
 	"max_requests",
 	"max_batched_tokens",
 	"receive_interval",
+	"host_overlap",
 	"batch_wait",
 	"draft_tokens",
 	"prefill_tp",

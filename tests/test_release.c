@@ -220,12 +220,69 @@ static void passes_are_as_long_as_the_gpus_of_a_release_had_them(void **state)
 	assert_false(with("sglang@0.2.12").plan.serving.chunked_prefill);
 }
 
+static double tpot_of(const char *stack, const char *words)
+{
+	static struct estimate estimate;
+	struct error error = { "" };
+	struct scenario s;
+
+	if (!scenario_blank(&s, "llama3.1-8b", "dgx-h100", stack, &error))
+		fail_msg("%s", error.text);
+	s.plan.mode = MODE_INFERENCE;
+	s.plan.tp = 1;
+	s.plan.serving.concurrency = 64;
+	if (words)
+		s.plan.serving.host_overlap = strcmp(words, "on") == 0;
+	serve_estimate(&s, &estimate);
+	assert_true(estimate.legal);
+	return estimate.serving.tpot_seconds;
+}
+
+/* Async scheduling is vLLM's default since 0.14.0 of 2026-01-20, the overlap scheduler
+ * SGLang's since 0.4.0: before, the GPU waits for the host at each pass, unless it is
+ * asked for. No release is slower than the one before it by that. */
+static void an_old_host_is_not_hidden(void **state)
+{
+	static const char *const older[][3] = {
+		{ "vllm@0.8.0", "vllm@0.13.0", "vllm@0.14.0" },
+		{ "vllm@2025-10-01", "vllm@2026-01-19", "vllm@2026-01-20" },
+		{ "sglang@0.3.0", "sglang@0.3.6", "sglang@0.4.0" },
+	};
+	/* of each of 64 requests */
+	static const double hidden[] = { 16e-6, 16e-6, 10e-6 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		double now = tpot_of(older[i][2], NULL);
+		double before = tpot_of(older[i][1], NULL);
+
+		assert_true(before > now);
+		assert_true(tpot_of(older[i][0], NULL) >= before);
+		assert_true(before - now > 0.9 * 64 * hidden[i]);
+		assert_true(before - now < 2 * 64 * hidden[i]);
+		assert_close(tpot_of(older[i][1], "on"), now, 1e-12);
+		assert_close(tpot_of(older[i][2], "off"), before, 1e-12);
+	}
+	assert_true(with("vllm@0.14.0").plan.serving.host_overlap);
+	assert_false(with("vllm@0.13.0").plan.serving.host_overlap);
+	run_check("eval --mode inference --model llama3.1-8b --gpus 1 --stack "
+		  "vllm@0.13.0 --async_scheduling on",
+		  0, "vllm@0.13.0", NULL);
+	run_check("export vllm --mode inference --model llama3.1-8b --gpus 1 --stack "
+		  "vllm@0.13.0 --host_overlap on",
+		  0, "--async-scheduling", NULL);
+	run_check("export vllm --mode inference --model llama3.1-8b --gpus 1 --stack "
+		  "vllm --host_overlap off",
+		  0, "--no-async-scheduling", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_came_later_is_taken_back),
 		cmocka_unit_test(stacks_that_train_have_releases),
 		cmocka_unit_test(passes_are_as_long_as_the_gpus_of_a_release_had_them),
+		cmocka_unit_test(an_old_host_is_not_hidden),
 		cmocka_unit_test(releases_are_of_their_stack),
 		cmocka_unit_test(a_measured_run_has_its_release),
 		cmocka_unit_test(no_release_is_made_up),

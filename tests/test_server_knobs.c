@@ -40,6 +40,8 @@ static const struct effect rows[] = {
 	{ LLAMA, "", "host_kv", "32", "64", "host_tokens", IS(2), "twice the memory" },
 	{ LLAMA, "prompt=16k host_kv=64", "host_prefix", "0.2", "0.8", "ttft_seconds",
 	  FALLS, "a copy of a token is quicker than computing it" },
+	{ LLAMA, "", "host_overlap", "on", "off", "tpot_seconds", RISES,
+	  "each request's share of scheduling is waited for" },
 	{ LLAMA, "", "receive_interval", "1", "21", "ttft_seconds", RISES,
 	  "ten more passes in the mean" },
 	{ LLAMA, "", "batch_wait", "0", "20", "ttft_seconds", RISES,

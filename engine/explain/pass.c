@@ -235,10 +235,16 @@ VALUE(host, pass_of(a)->host_seconds)
 
 static void host_terms(const struct asked *a, struct explanation *out)
 {
-	explain_say(out, "PP * (i + r * n)");
+	bool hidden = a->scenario->plan.serving.host_overlap ||
+		      a->scenario->stack.serving.overlapped_seconds <= 0;
+
+	explain_say(out, hidden ? "PP * (i + r * n)" : "PP * (i + (r + o) * n)");
 	explain_from(a, out, "PP", "stages", "%s", stage_knob(a));
 	explain_from(a, out, "i", "of a pass", "stack.serving_iteration_seconds");
 	explain_from(a, out, "r", "of each request", "stack.serving_request_seconds");
+	if (!hidden)
+		explain_from(a, out, "o", "of each, as nothing hides it",
+			     "stack.serving_overlapped_seconds");
 	own(a, out, "n", "requests in it", "requests");
 	if (explain_pass_of(a)->batch.captured)
 		return;

@@ -56,6 +56,11 @@ const struct glossary_word glossary_server_knobs[] = {
 	  "prefill]).",
 	  "On keeps answers flowing; the first word of a long prompt may come a little "
 	  "later." },
+	{ WORD_KNOB, "host_overlap", NULL,
+	  "Whether the host prepares the next pass while the GPU is still busy with this "
+	  "one.",
+	  "Off, the GPU waits at each pass, the longer the more [requests] are in it. "
+	  "Old releases could not, or had to be asked." },
 	{ WORD_KNOB, "max_batched_tokens", NULL,
 	  "How many [tokens] one pass carries at most.",
 	  "Larger passes read prompts faster and make running answers stutter. Watch "

@@ -96,17 +96,14 @@ static bool has_imbalance(const struct scenario *s)
 
 /* Several on a rank. */
 WHERE(has_local_experts, has_experts(s) && s->model.moe.experts > s->plan.ep)
-
 WHERE(has_shared_experts, has_experts(s) && s->model.moe.shared_ffn > 0)
 WHERE(has_capacity, has_experts(s) && s->plan.moe_capacity != CAPACITY_DROPLESS)
 WHERE(is_interleaved, has_pp(s) && s->plan.schedule == SCHEDULE_INTERLEAVED)
 
 /* Schedules whose stages may end their step one after the other (pipeline.h). */
 WHERE(has_skewed_end, has_pp(s) && !schedule_by_rounds(s->plan.schedule))
-
 /* Schedules that take as many chunks as are asked for. */
 WHERE(takes_chunks, has_pp(s) && schedule_takes_chunks(s->plan.schedule))
-
 WHERE(has_chunks, is_interleaved(s) && s->plan.vpp > 1)
 WHERE(has_sharding, s->plan.zero > 0)
 WHERE(is_fsdp, s->plan.zero == 3)
@@ -122,7 +119,6 @@ WHERE(is_custom, is_selective(s) && s->plan.remat_policy == REMAT_CUSTOM)
 
 /* Modules, not a policy, say what runs again. */
 WHERE(has_modules, is_selective(s) && s->plan.remat_policy == REMAT_MODULES)
-
 /* Something is kept that could go. */
 WHERE(keeps_tensors,
       s->plan.recompute != RECOMPUTE_FULL &&
@@ -139,7 +135,6 @@ WHERE(has_narrow_weights, !is_lora(s) && scenario_trains_narrow(s))
 
 /* In fp32 there is one weight. */
 WHERE(is_half, s->plan.precision != PRECISION_FP32)
-
 WHERE(is_partial, s->plan.cuda_graphs == GRAPHS_PARTIAL)
 WHERE(has_block_scales,
       s->plan.precision == PRECISION_MXFP8 || s->plan.precision == PRECISION_NVFP4)
@@ -201,6 +196,7 @@ WHERE(has_network, cluster_domain(&s->cluster) < s->cluster.gpus)
 
 WHERE(has_peers, s->cluster.gpus > 1)
 WHERE(is_continuous, s->plan.serving.batching == BATCHING_CONTINUOUS)
+WHERE(has_hidden_host, s->stack.serving.overlapped_seconds > 0)
 WHERE(has_rate, s->plan.serving.request_rate > 0)
 WHERE(is_speculative, s->plan.serving.speculative != SPECULATIVE_OFF)
 WHERE(keeps_prefixes, s->plan.serving.prefix_cache)
@@ -711,6 +707,11 @@ const struct knob knob_table[] = {
 	  "Splits prompts into chunks of the token budget, so that decoding continues "
 	  "alongside them.",
 	  GROUP_SERVING, SWITCH(plan.serving.chunked_prefill) },
+	{ "host_overlap", "async_scheduling", "host overlap", "",
+	  "The host schedules the next pass while the GPU runs this one (vLLM's async "
+	  "scheduling, the overlap scheduler of SGLang and TensorRT-LLM).",
+	  GROUP_SERVING, SWITCH(plan.serving.host_overlap),
+	  .applies = has_hidden_host },
 	{ "max_batched_tokens", "max_num_batched_tokens", "token budget", "tokens",
 	  "The most tokens that one pass processes.", GROUP_SERVING,
 	  COUNT(plan.serving.max_batched_tokens, 0, MAX_SEQ), .step = STEP_DOUBLE,

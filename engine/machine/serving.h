@@ -49,6 +49,7 @@ struct serving_plan {
 				 the sequence (decode context parallel) */
 	int kv_precision, batching;
 	bool chunked_prefill; /* prompts are cut and ride with decoding requests */
+	bool host_overlap;    /* the host prepares the next pass while this one runs */
 	int64_t max_batched_tokens; /* of one pass; 0 = by the stack */
 	int64_t max_requests;       /* of one engine; 0 = by the stack */
 	int64_t receive_interval;   /* decode passes between two looks for requests */
@@ -124,6 +125,7 @@ enum reduction_kernels {
 struct serving_stack {
 	double iteration_seconds;  /* host time of a pass that nothing hides */
 	double request_seconds;    /* and of each request in it */
+	double overlapped_seconds; /* of each, what host_overlap hides behind the GPU */
 	double prompt_seconds;     /* host time of one request before its first pass */
 	double small_kernels;      /* short kernels of a dense layer */
 	double quantise_kernels;   /* more of them where activations are quantised */

@@ -46,6 +46,7 @@ static const struct plan usual = {
 		.dp_attention = 1,
 		.kv_shards = 1,
 		.chunked_prefill = true,
+		.host_overlap = true,
 		.receive_interval = 1,
 		.kv_block = 16,
 		.memory_share = 0.9,

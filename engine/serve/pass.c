@@ -263,6 +263,15 @@ static double launching(const struct serve_context *c)
 	return seconds;
 }
 
+/* Of one request in a pass. */
+static double request_host(const struct scenario *s)
+{
+	const struct serving_stack *v = &s->stack.serving;
+	bool hidden = s->plan.serving.host_overlap;
+
+	return v->request_seconds + (hidden ? 0 : v->overlapped_seconds);
+}
+
 /* Of all stages: each takes the pass on, and launches its own layers. */
 static void host(const struct serve_context *c, const struct batch *b, struct pass *out)
 {
@@ -271,8 +280,8 @@ static void host(const struct serve_context *c, const struct batch *b, struct pa
 	double busy =
 		out->seconds + out->tp_seconds + out->ep_seconds + out->cp_seconds;
 
-	out->host_seconds =
-		c->shape.pp * (v->iteration_seconds + v->request_seconds * requests);
+	out->host_seconds = c->shape.pp * (v->iteration_seconds +
+					   request_host(c->scenario) * requests);
 	if (!b->captured)
 		out->host_seconds += fmax(0, launching(c) - busy);
 }

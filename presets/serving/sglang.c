@@ -19,6 +19,8 @@ static const struct mapping rows[] = {
 	  "=off true=off True=off false=on False=on", "on", false },
 	{ "enable-two-batch-overlap", "ep_overlap",
 	  "=on true=on True=on false=off False=off", "off", false },
+	{ "disable-overlap-schedule", "host_overlap",
+	  "=off true=off True=off false=on False=on", "on", false },
 	{ "scheduler-recv-interval", "receive_interval", NULL, "1", false },
 	{ "ep-num-redundant-experts", "redundant_experts", NULL, "none", false },
 	{ NULL, NULL, NULL, NULL, false },

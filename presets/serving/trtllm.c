@@ -20,6 +20,8 @@ static const struct mapping rows[] = {
 	{ "kv_cache_config.tokens_per_block", "kv_block", NULL, "32", false },
 	{ "kv_cache_config.enable_block_reuse", "prefix_cache",
 	  "true=on True=on false=off False=off", "on", false },
+	{ "disable_overlap_scheduler", "host_overlap",
+	  "true=off True=off false=on False=on", "on", false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 
@@ -274,7 +276,7 @@ static void write_transfer(const struct tool_writer *w)
 	if (w->role == ROLE_BOTH)
 		return;
 	write_flag(w, "cache_transceiver_config.backend", "DEFAULT");
-	if (w->role == ROLE_PREFILL)
+	if (w->role == ROLE_PREFILL && w->scenario->plan.serving.host_overlap)
 		write_flag(w, "disable_overlap_scheduler", "true");
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "presets/release.h"
 #include "presets/serving/tool.h"
 
 static const struct mapping rows[] = {
@@ -25,6 +26,9 @@ static const struct mapping rows[] = {
 	  false },
 	{ "enable-chunked-prefill", "chunked_prefill",
 	  "=on true=on True=on false=off False=off", NULL, false },
+	{ "no-async-scheduling", "host_overlap", "=off true=off", "on", false },
+	{ "async-scheduling", "host_overlap", "=on true=on True=on false=off False=off",
+	  NULL, false },
 	{ "enable-dbo", "ep_overlap", "=on true=on True=on false=off False=off", "off",
 	  false },
 	{ "eplb-config.num-redundant-experts", "redundant_experts", NULL, "none",
@@ -295,6 +299,14 @@ static void settle_overlap(const struct tool_writer *w)
 			     "on: vLLM overlaps an exchange by expert, which needs EP");
 }
 
+/* What has to be asked for before 0.14 (presets/stacks/vllm.yaml). */
+static void write_scheduling(const struct tool_writer *w)
+{
+	if (w->scenario->plan.serving.host_overlap &&
+	    release_is_before(w->scenario->stack.name, "0.14.0", "2026-01-20"))
+		write_flag(w, "async-scheduling", "");
+}
+
 /* GPUs of one copy of the attention: vLLM's world within a data-parallel rank. */
 static int64_t copy_gpus(const struct plan *plan)
 {
@@ -381,6 +393,7 @@ static void write_plan(const struct tool_writer *w)
 	settle_block(w);
 	settle_overlap(w);
 	settle_requests(w);
+	write_scheduling(w);
 	/* beyond a node it is what dispatch and combine are costed as */
 	if (moe && plan->ep > 1 && dp > 1 &&
 	    (plan->ep_overlap || ranks > w->scenario->cluster.gpus_per_node))

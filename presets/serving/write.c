@@ -59,8 +59,10 @@ void write_unsaid(const struct tool_writer *w, const char *knob, const char *for
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	snprintf(twin, sizeof twin, "%s%s", w->role == ROLE_PREFILL ? "prefill_" : "",
-		 knob);
+	/* most knobs are those of both pools */
+	snprintf(twin, sizeof twin, "prefill_%s", knob);
+	if (w->role != ROLE_PREFILL || !knob_find(twin))
+		snprintf(twin, sizeof twin, "%s", knob);
 	export_unsaid(w->out, twin, "%s", text);
 	/* all GPUs are those of both pools */
 	if (w->role == ROLE_PREFILL && strcmp(knob, "gpus") == 0)

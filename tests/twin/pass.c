@@ -108,12 +108,15 @@ static double host_of(const struct serve_context *c, const struct batch *b,
 		      const struct busy *all)
 {
 	const struct serving_stack *v = &c->scenario->stack.serving;
+	double waits =
+		c->scenario->plan.serving.host_overlap ? 0 : v->overlapped_seconds;
 	double seconds = 0, busy = all->computing + all->network[DIM_TP] +
 				   all->network[DIM_EP] + all->network[DIM_CP];
 
 	for (int stage = 0; stage < (int)c->shape.pp; stage++)
 		seconds += v->iteration_seconds +
-			   v->request_seconds * (b->requests + b->prompt_requests);
+			   (v->request_seconds + waits) *
+				   (b->requests + b->prompt_requests);
 	if (!b->captured && launching(c) > busy)
 		seconds += launching(c) - busy;
 	return seconds;
