@@ -460,6 +460,24 @@ static void test_other_parts(void **state)
 		{ "{\"model_type\": \"gpt_neox_reward_model\", " SMALL
 		  ", \"architectures\": [\"GPTNeoXRewardModel\"]}",
 		  "another head" },
+		{ "{\"model_type\": \"mistral\", " SMALL
+		  ", \"architectures\": [\"MistralModel\"]}",
+		  "no head behind the last layer" },
+		{ "{\"model_type\": \"gpt2\", " SMALL
+		  ", \"architectures\": [\"GPT2LMHeadModel\"]}",
+		  "" },
+		{ "{\"model_type\": \"chatglm\", " SMALL
+		  ", \"padded_vocab_size\": 1000, "
+		  "\"architectures\": [\"ChatGLMModel\"]}",
+		  "" },
+		{ "{\"model_type\": \"llama\", " SMALL ", \"is_causal\": false}",
+		  "looks both ways" },
+		{ "{\"model_type\": \"llama\", " SMALL
+		  ", \"architectures\": [\"LlamaForCausalLMEagle3\"]}",
+		  "a draft of another model" },
+		{ "{\"model_type\": \"llama\", " SMALL ", \"draft_vocab_size\": 32000}",
+		  "a draft of another model" },
+		{ "{\"model_type\": \"xverse\", " SMALL "}", "" },
 		{ "{\"model_type\": \"opt\", " SMALL ", \"word_embed_proj_dim\": 1024}",
 		  "" },
 		{ "{\"model_type\": \"llama\", " SMALL
@@ -534,6 +552,14 @@ static void test_small_classes(void **state)
 		{ "{\"model_type\": \"qwen3\", " NARROW
 		  "\"num_target_layers\": 36, \"dflash_config\": {\"mask_token_id\": 1}}",
 		  0, "a draft of another model" },
+		/* by hand: 4 x (73,888 of attention, 3 x 128 x 256, two norms) and
+		 * 1000 x 128 + 128 */
+		{ "{\"model_type\": \"minicpm3\", \"hidden_size\": 128, "
+		  "\"num_hidden_layers\": 4, \"num_attention_heads\": 4, "
+		  "\"intermediate_size\": 256, \"vocab_size\": 1000, "
+		  "\"q_lora_rank\": 96, \"kv_lora_rank\": 64, "
+		  "\"qk_nope_head_dim\": 32, \"qk_rope_head_dim\": 16}",
+		  817920, NULL },
 		{ "{\"model_type\": \"some_ngram\", " NARROW "\"x\": 1}", 0,
 		  "embeddings of n-grams" },
 		{ "{\"model_type\": \"mamba2\", \"hidden_size\": 128, "

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DRAFT "a draft of another model: what it takes of that one's layers is left out"
+
 /* Keys whose presence makes costs approximate, and why. */
 static const struct {
 	const char *key, *why;
@@ -26,8 +28,9 @@ static const struct {
 	{ "laurel_rank", "LAuReL's low-rank paths are left out" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
 	{ "hc_mult", "hyper-connections are left out" },
-	{ "num_target_layers",
-	  "a draft of another model: what it takes of that one's layers is left out" },
+	{ "num_target_layers", DRAFT },
+	{ "draft_vocab_size", DRAFT },
+	{ "use_cla", "keys and values that layers share are counted apart" },
 };
 
 /* Zero and false say that there is none of it. */
@@ -170,6 +173,18 @@ static void note_other_parts(struct hf_reader *r, const struct node *root,
 		hf_approximate(r, model, "vision_config", "the text part alone");
 }
 
+/* "MistralModel" ends in hidden states. The first ChatGLM's class of that name, and
+ * GPT-2's, have a head; an encoder is told as that. */
+static bool has_no_head(const struct hf_reader *r, const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 5 && strcmp(name + length - 5, "Model") == 0 &&
+	       !strstr(name, "LMHead") && strcmp(name, "ChatGLMModel") != 0 &&
+	       !strstr(name, "Reward") && !strstr(name, "Draft") &&
+	       !(r->family && (r->family->traits & FAMILY_ENCODER));
+}
+
 /* What stands before the first layer and behind the last, where it is no table of as
  * many words as the vocabulary has. */
 static void note_ends(struct hf_reader *r, const struct node *root, struct model *model)
@@ -192,6 +207,15 @@ static void note_ends(struct hf_reader *r, const struct node *root, struct model
 				r, model, "architectures",
 				"another head than a language model's, counted as "
 				"its vocabulary");
+	if (name && name->kind == NODE_SCALAR && has_no_head(r, name->text))
+		hf_approximate(r, model, "architectures",
+			       "no head behind the last layer: a language model's is "
+			       "counted");
+	if (name && name->kind == NODE_SCALAR && strstr(name->text, "Eagle"))
+		hf_approximate(r, model, "architectures", DRAFT);
+	if (hf_has(r, "is_causal") && !hf_bool(r, "is_causal", true))
+		hf_approximate(r, model, "is_causal",
+			       "attention looks both ways, and is counted as causal");
 }
 
 void hf_note_doubts(struct hf_reader *r, const struct node *root,

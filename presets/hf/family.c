@@ -100,6 +100,9 @@ static const struct family families[] = {
 	{ "ernie4_5_moe", FAMILY_TIED, ROPE, SILU },
 	{ "hunyuan_v1_dense", FAMILY_QK_NORM, ROPE, SILU },
 	{ "hunyuan_v1_moe", FAMILY_QK_NORM | FAMILY_EXPERT_FFN, ROPE, SILU },
+	/* what both were called before transformers had them */
+	{ "hunyuan", FAMILY_QK_NORM | FAMILY_EXPERT_FFN, ROPE, SILU },
+	{ "xverse", 0, ROPE, SILU },
 	{ "exaone", 0, ROPE, SILU },
 	{ "exaone4", FAMILY_QK_NORM, ROPE, SILU },
 	{ "exaone4_5", FAMILY_QK_NORM, ROPE, SILU },
@@ -156,6 +159,7 @@ static const struct family families[] = {
 	  ACTIVATION_RELU2 },
 	{ "qwen", FAMILY_QKV_BIAS | FAMILY_HALF_FFN, ROPE, SILU },
 	{ "minicpm", FAMILY_TIED, ROPE, SILU },
+	{ "minicpm3", FAMILY_TIED, ROPE, SILU },
 	{ "minimax_m1", FAMILY_EXPERT_FFN, ROPE, SILU },
 	{ "lfm2", FAMILY_TIED | FAMILY_QK_NORM, ROPE, SILU },
 	{ "lfm2_moe", FAMILY_TIED | FAMILY_QK_NORM, ROPE, SILU },

@@ -112,7 +112,12 @@ static void read_mla(struct hf_reader *r, struct layer_kind *base)
 	a->query_rank = hf_count(r, "q_lora_rank", 0);
 	a->nope_dim = hf_need(r, "qk_nope_head_dim");
 	a->rope_dim = hf_need(r, "qk_rope_head_dim");
-	a->value_dim = hf_need(r, "v_head_dim");
+	/* MiniCPM3's class makes it of the others */
+	a->value_dim = r->family && strcmp(r->family->model_type, "minicpm3") == 0
+			       ? hf_count(r, "v_head_dim",
+					  hf_need(r, "hidden_size") /
+						  (a->heads > 0 ? a->heads : 1))
+			       : hf_need(r, "v_head_dim");
 	/* some files set head_dim to the rotary width: it means nothing here */
 	a->head_dim = a->nope_dim + a->rope_dim;
 	a->kv_heads = a->heads;
