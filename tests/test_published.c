@@ -53,6 +53,12 @@ static void llama_factory_trains_otherwise(void **state)
 #define LF "model_name_or_path: Qwen/Qwen3-8B\ndo_train: true\nfinetuning_type: full\n"
 	(void)state;
 	read_refused("llama-factory", LF "use_badam: true\n", "use_badam is 'true'");
+	read_refused("llama-factory", LF "use_apollo: true\n",
+		     "use_apollo is 'true': its states of low rank");
+	read_refused("llama-factory", LF "mixture_of_depths: convert\n",
+		     "layers that tokens pass by");
+	read_refused("llama-factory", LF "use_galore: true\n",
+		     "use_galore is 'true': its states of low rank");
 	read_refused("llama-factory", LF "deepspeed: ds_z2_autotp_config.json\n",
 		     "the TP degree stands in that file");
 #undef LF

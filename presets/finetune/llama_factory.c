@@ -48,6 +48,8 @@ static const char *const others[] = {
 
 static const char *const shape_keys[] = { "model_name_or_path", NULL };
 
+#define LOW_RANK "its states of low rank are not modelled"
+
 static bool refuse(const struct mapped *m, const char *key, const char *why)
 {
 	const struct pair *pair = pairs_find(m->pairs, key);
@@ -77,6 +79,20 @@ static const char *key_of_trl(const struct mapped *m)
 	return NULL;
 }
 
+/* Switches that change what a step costs in a way that nothing here models. */
+static const struct {
+	const char *key, *why;
+} refused[] = {
+	{ "use_badam", "it trains a block of layers at a time, which is not modelled" },
+	{ "use_galore", LOW_RANK },
+	{ "use_apollo", LOW_RANK },
+	{ "use_llama_pro", "the layers that it adds are not modelled" },
+	{ "use_asft_loss",
+	  "a reference model takes part in its loss, which is not modelled" },
+	{ "use_kt",
+	  "its experts stay on the CPU (KTransformers), which is not modelled" },
+};
+
 /* What is estimated is a step on the loss of the next token. */
 static bool check_task(const struct mapped *m)
 {
@@ -97,18 +113,12 @@ static bool check_task(const struct mapped *m)
 		return refuse(m, "stage",
 			      "it needs more than one model or loss, which is not "
 			      "modelled; pt and sft are");
-	if (mapped_true(m, "use_badam"))
-		return refuse(m, "use_badam",
-			      "it trains a block of layers at a time, which is not "
-			      "modelled");
-	if (mapped_true(m, "use_asft_loss"))
-		return refuse(m, "use_asft_loss",
-			      "a reference model takes part in its loss, which is not "
-			      "modelled");
-	if (mapped_true(m, "use_kt"))
-		return refuse(m, "use_kt",
-			      "its experts stay on the CPU (KTransformers), which is "
-			      "not modelled");
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+		if (mapped_true(m, refused[i].key))
+			return refuse(m, refused[i].key, refused[i].why);
+	if (pairs_find(m->pairs, "mixture_of_depths"))
+		return refuse(m, "mixture_of_depths",
+			      "layers that tokens pass by are not modelled");
 	if (pairs_find(m->pairs, "deepspeed") &&
 	    strstr(pairs_find(m->pairs, "deepspeed")->value, "autotp"))
 		return refuse(m, "deepspeed",
@@ -179,6 +189,10 @@ static bool read_kernels(const struct mapped *m)
 	    (!mapped_set(m, "cross_entropy", "chunked", NULL) ||
 	     !mapped_set(m, "fused_norms", "on", NULL)))
 		return false;
+	if (mapped_true(m, "use_adam_mini"))
+		mapped_approximate(m, "use_adam_mini",
+				   "Adam-mini's few second moments are counted as "
+				   "Adam's");
 	if (mapped_true(m, "use_muon") && !mapped_set(m, "optimizer", "muon", NULL))
 		return false;
 	return !mapped_is(m, "flash_attn", "disabled") ||
