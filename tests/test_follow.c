@@ -9,10 +9,29 @@
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/stage.h"
+#include "tui/clock.h"
 #include "tui/explorer/load.h"
 #include "tui/view.h"
 
 static struct estimate anew, scratch;
+
+/* The clocks of this program: `late` seconds pass between two looks at the one, `busy`
+ * between two at the other. */
+static double late, busy;
+
+double clock_seconds(void)
+{
+	static double now;
+
+	return now += late;
+}
+
+double clock_worked(void)
+{
+	static double now;
+
+	return now += busy;
+}
 
 static void check_estimate(const struct estimate *kept, const struct scenario *scenario)
 {
@@ -250,12 +269,34 @@ static void test_a_second_stage_moves_no_row(void **state)
 	stage_close(&s);
 }
 
+/* One frame answers a key, its arrows and advice with it, however long others had the
+ * processor meanwhile; what takes long itself follows the frame. */
+static void test_others_that_work_part_no_frame(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "deepseek-v3-2048-h800", 120, 36);
+	late = 1;
+	stage_key(&s, 'l');
+	assert_false(explorer_is_settled(&s.explorer));
+	explorer_settle(&s.explorer);
+	assert_true(explorer_is_settled(&s.explorer));
+	busy = 1;
+	stage_key(&s, 'l');
+	explorer_settle(&s.explorer);
+	assert_false(explorer_is_settled(&s.explorer));
+	late = busy = 0;
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_kept_is_what_would_be_reckoned),
 		cmocka_unit_test(test_a_key_that_changes_nothing_reckons_nothing),
 		cmocka_unit_test(test_a_second_stage_moves_no_row),
+		cmocka_unit_test(test_others_that_work_part_no_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

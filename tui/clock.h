@@ -4,5 +4,7 @@
 
 /* Seconds of a clock that only goes forward. */
 double clock_seconds(void);
+/* Seconds that this thread has worked: none pass while others have the processor. */
+double clock_worked(void);
 
 #endif
