@@ -131,10 +131,10 @@ char *preset_text(enum preset_kind kind, const char *name, struct error *error)
 		unknown(kind, name, error);
 		return NULL;
 	}
-	if (preset->own)
+	if (preset->own && preset->path)
 		return stream_read_file(preset->path, DOCUMENT_MAX_BYTES, &length,
 					error);
-	text = malloc(preset->length + 1);
+	text = preset->own ? NULL : malloc(preset->length + 1);
 	if (text)
 		memcpy(text, preset->text, preset->length + 1);
 	else

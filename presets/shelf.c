@@ -59,25 +59,38 @@ struct finding_own {
 	const char *folder;
 };
 
+static char *name_path(const char *folder, const char *name)
+{
+	size_t size = strlen(folder) + strlen(name) + sizeof "/.yaml";
+	char *path = malloc(size);
+
+	if (path)
+		snprintf(path, size, "%s/%s.yaml", folder, name);
+	return path;
+}
+
 static void found_own(void *context, const char *name)
 {
 	const struct finding_own *f = context;
 	struct preset *preset = add(f->shelf, name);
-	int length;
 
 	if (!preset)
 		return;
+	free(preset->path);
 	preset->own = true;
 	preset->text = NULL;
-	length = snprintf(preset->path, sizeof preset->path, "%s/%s.yaml", f->folder,
-			  name);
-	if (length < 0 || (size_t)length >= sizeof preset->path)
-		preset->path[0] = '\0';
+	preset->path = name_path(f->folder, name);
+	if (!preset->path) {
+		f->shelf->lacks = true;
+		error_note_memory(true);
+	}
 }
 
 static bool read_document(const struct preset *preset, struct document *document,
 			  struct error *error)
 {
+	if (preset->own && !preset->path)
+		return error_set(error, NULL, 0, "out of memory");
 	if (preset->own)
 		return document_read(document, preset->path, error);
 	return document_parse(document, preset->name, preset->text, preset->length,

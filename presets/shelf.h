@@ -37,7 +37,7 @@ struct preset {
 	bool own;         /* from the user's folder */
 	const char *text; /* YAML of a shipped preset; NULL for an own file */
 	size_t length;
-	char path[512]; /* of an own file */
+	char *path; /* of an own file; NULL: there was no memory for it */
 	/* of a shipped one that was opened, or NULL: its nodes, and what its reader
 	 * made of them */
 	struct document *kept;
