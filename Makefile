@@ -16,6 +16,10 @@ FORTIFY = $(if $(findstring -fsanitize,$(CFLAGS)),,$(if $(filter-out -O0,$(filte
 HARDEN ?= -fstack-protector-strong $(FORTIFY)
 HARDEN_LINK = $(if $(HARDEN),-Wl$(,)-z$(,)relro$(,)-z$(,)now)
 , := ,
+# Tables of pointers as bits, where the C library reads them so: the program and what it
+# holds are 430 kB smaller.
+PACK = $(if $(shell grep -l GLIBC_ABI_DT_RELR "$$($(CC) -print-file-name=libc.so.6)" 2> /dev/null), \
+         -Wl$(,)-z$(,)pack-relative-relocs)
 # No folder of the build stands in the program: equal sources give equal bytes.
 MAP = -ffile-prefix-map=$(CURDIR)=.
 
@@ -42,7 +46,7 @@ all: shardscope
 
 # Everything but main() is in two libraries, so that tests link the same code.
 shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
-	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(PACK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 
 $(ENGINE): $(call objects,engine)
 	@rm -f $@

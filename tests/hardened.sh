@@ -7,6 +7,9 @@ readelf -dW "$program" | grep -qE 'BIND_NOW|FLAGS_1.* NOW' || fail "$program bin
 readelf -lW "$program" | grep -q GNU_RELRO || fail "$program has no RELRO"
 readelf -hW "$program" | grep -q 'DYN ' || fail "$program is at a fixed address"
 readelf -lW "$program" | grep GNU_STACK | grep -q ' RW ' || fail "the stack of $program can run"
+if grep -q GLIBC_ABI_DT_RELR "$(cc -print-file-name=libc.so.6)" 2> /dev/null; then
+	readelf -dW "$program" | grep -q RELRENT || fail "$program has a word for each pointer of its tables"
+fi
 nm -D "$program" | grep -q __stack_chk_fail || fail "$program does not watch its stack"
 nm -D "$program" | grep -q '_chk' || fail "$program does not check its copies"
 
