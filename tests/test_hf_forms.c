@@ -549,6 +549,10 @@ static void test_small_classes(void **state)
 		  "\"head_dim\": 32, \"num_experts\": 4, "
 		  "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 128}",
 		  0, "which layers have experts is not stated" },
+		{ "{\"model_type\": \"qwen3_5_moe\", " NARROW
+		  "\"head_dim\": 32, \"num_experts\": 4, "
+		  "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 128}",
+		  0, "which layers have linear attention is not stated" },
 		{ "{\"model_type\": \"qwen3\", " NARROW
 		  "\"num_target_layers\": 36, \"dflash_config\": {\"mask_token_id\": 1}}",
 		  0, "a draft of another model" },

@@ -242,6 +242,12 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 	    !hf_has(r, "mlp_layer_types"))
 		hf_approximate(r, model, "mlp_layer_types",
 			       "which layers have experts is not stated: all");
+	if ((strncmp(model_type, "qwen3_5", 7) == 0 ||
+	     strncmp(model_type, "qwen3_next", 10) == 0) &&
+	    !hf_has(r, "layer_types full_attention_interval"))
+		hf_approximate(r, model, "layer_types",
+			       "which layers have linear attention is not stated: "
+			       "none");
 	if (strstr(model_type, "ngram"))
 		hf_approximate(
 			r, model, "model_type",
