@@ -743,6 +743,24 @@ static void test_markdown(void **state)
 	ran_free(&ran);
 }
 
+/* A hybrid in the words of a plain Llama has its attention's heads and its MLP's width,
+ * whatever its last layer is. */
+static void test_nanotron_hybrid(void **state)
+{
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	case_hybrid(&s);
+	assert_true(library_model(&s.model, "nemotron-h-8b", NULL));
+	text = write_as("nanotron", &s);
+	assert_non_null(strstr(text, "no plain Llama"));
+	assert_non_null(strstr(text, "num_attention_heads: 32"));
+	assert_non_null(strstr(text, "num_key_value_heads: 8"));
+	assert_non_null(strstr(text, "intermediate_size: 21504"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -758,6 +776,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_stored_weights),
 		cmocka_unit_test(test_megatron_kept),
 		cmocka_unit_test(test_bridge),
+		cmocka_unit_test(test_nanotron_hybrid),
 		cmocka_unit_test(test_names_in_cells),
 		cmocka_unit_test(test_markdown),
 	};

@@ -228,10 +228,29 @@ static bool is_llama(const struct model *model)
 	       kind->attention.head_dim * kind->attention.heads == model->hidden;
 }
 
+/* The last layer's kind, of a hybrid that of its last attention: others have no heads.
+ */
+static const struct layer_kind *written_kind(const struct model *model)
+{
+	for (int64_t i = model->layers - 1; i >= 0; i--)
+		if (model->kind[model->layer[i]].attention.heads > 0)
+			return &model->kind[model->layer[i]];
+	return &model->kind[model->layer[model->layers - 1]];
+}
+
+/* The width of the last MLP, 0 where there is none. */
+static int64_t written_ffn(const struct model *model)
+{
+	for (int64_t i = model->layers - 1; i >= 0; i--)
+		if (model->kind[model->layer[i]].mlp == MLP_DENSE)
+			return model->kind[model->layer[i]].ffn;
+	return 0;
+}
+
 void nanotron_write_model(struct entries *e, const struct model *model,
 			  struct export_out *out)
 {
-	const struct layer_kind *kind = &model->kind[model->layer[model->layers - 1]];
+	const struct layer_kind *kind = written_kind(model);
 	const struct attention *a = &kind->attention;
 
 	if (!is_llama(model))
@@ -239,8 +258,8 @@ void nanotron_write_model(struct entries *e, const struct model *model,
 			      model->name);
 	entries_add(e, SHAPE "is_llama_config", "true", false);
 	entries_add_count(e, SHAPE "hidden_size", model->hidden);
-	if (kind->mlp == MLP_DENSE)
-		entries_add_count(e, SHAPE "intermediate_size", kind->ffn);
+	if (kind->mlp != MLP_MOE && written_ffn(model) > 0)
+		entries_add_count(e, SHAPE "intermediate_size", written_ffn(model));
 	entries_add_count(e, SHAPE "num_hidden_layers", model->layers);
 	entries_add_count(e, SHAPE "num_attention_heads", a->heads > 0 ? a->heads : 1);
 	entries_add_count(e, SHAPE "num_key_value_heads",
