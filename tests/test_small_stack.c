@@ -42,7 +42,7 @@ static int end(void **state)
 /* The status is that of where there is room, and so is what is said. */
 static void check(const char *arguments, bool said)
 {
-	char usual[512], small[600];
+	char usual[700], small[800];
 	struct ran wanted = run(arguments), ran;
 
 	snprintf(usual, sizeof usual, "%s", run_program());
@@ -70,6 +70,7 @@ static void test_commands(void **state)
 		"validate",
 		"eval " SERVER,
 		"eval " SERVER " --simulate",
+		"search deepseek-v3-2048-h800 --threads 1 --robust --json",
 	};
 
 	(void)state;
@@ -79,6 +80,21 @@ static void test_commands(void **state)
 		check(larger[i], true);
 	/* threads leave other plans for the same reasons each time */
 	check("search llama3-8b-8-h100 --threads 3", false);
+}
+
+/* A step more is known of the machine the second time: what is said differs. */
+static void test_calibrations(void **state)
+{
+	char usual[512], at_home[700];
+
+	(void)state;
+	snprintf(usual, sizeof usual, "%s", run_program());
+	snprintf(at_home, sizeof at_home, "env XDG_CONFIG_HOME=%s %s", folder, usual);
+	setenv("SHARDSCOPE", at_home, 1);
+	check("calibrate deepseek-v3-2048-h800 --measured-step 16", false);
+	check("calibrate llama3-405b-16k-h100 --measured-step 6", false);
+	check("eval deepseek-v3-2048-h800", true);
+	setenv("SHARDSCOPE", usual, 1);
 }
 
 /* What is told to be wrong is told as ever: the status comes through. */
@@ -124,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_calibrations),
 		cmocka_unit_test(test_the_status_is_the_commands),
 		cmocka_unit_test(test_the_explorer),
 	};
