@@ -175,6 +175,34 @@ static void templates_have_their_nodes_degrees(void **state)
 	expect(&s, "gpus", "48");
 }
 
+/* Roles of AIBrix's StormService, whose connector is of both kinds. */
+static void roles_are_pools(void **state)
+{
+#define ROLE(name, copies)                                                             \
+	"        - name: " name "\n          replicas: " copies "\n"                   \
+	"          stateful: true\n          template:\n            spec:\n"           \
+	"              containers:\n              - name: x\n"                         \
+	"                image: vllm/vllm-openai\n                command: [sh, -c]\n" \
+	"                args:\n                - |\n"                                 \
+	"                  vllm serve Qwen/Qwen3-32B --tensor-parallel-size=4 \\\n"    \
+	"                  --kv-transfer-config '{\"kv_connector\":\"NixlConnector\"," \
+	"\"kv_role\":\"kv_both\"}'\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "apiVersion: orchestration.aibrix.ai/v1alpha1\nkind: StormService\n"
+		  "spec:\n  replicas: 1\n  template:\n    spec:\n      roles:\n" ROLE(
+			  "prefill", "2") ROLE("decode", "3"),
+		  &s);
+	expect(&s, "disaggregated", "on");
+	expect(&s, "tp", "4");
+	expect(&s, "prefill_tp", "4");
+	expect(&s, "prefill_gpus", "8");
+	expect(&s, "gpus", "20");
+#undef ROLE
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +212,7 @@ int main(void)
 		cmocka_unit_test(labels_name_roles),
 		cmocka_unit_test(cases_are_read),
 		cmocka_unit_test(templates_have_their_nodes_degrees),
+		cmocka_unit_test(roles_are_pools),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

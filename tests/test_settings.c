@@ -184,6 +184,11 @@ static void test_kubernetes_places(void **state)
 	expect(&s, "memory_share", "0.82");
 	expect(&s, "precision", "fp8");
 	assert_true(noted(IMPORT_ASSUMED, "model"));
+	/* one that is not known is told by its own name */
+	read_refused("sglang",
+		     "python3 -m sglang.launch_server --model-path '$(MODEL_PATH)' "
+		     "--served-model-name BAAI/bge-m3\n",
+		     "no model 'BAAI/bge-m3' in the library");
 	/* of several flags it is none */
 	read_good("vllm", "vllm serve Qwen/Qwen3-8B --max-num 4\n", &s);
 	expect(&s, "max_requests", "auto");

@@ -38,6 +38,12 @@ const char *chart_role(const struct node *node)
 	const char *kind = scalar_of(node, "subComponentType"),
 		   *type = scalar_of(node, "type");
 
+	const char *name = scalar_of(node, "name");
+
+	/* a role of AIBrix's StormService, {name: prefill, template: ...} */
+	if (name && (strcmp(name, "prefill") == 0 || strcmp(name, "decode") == 0) &&
+	    node_get(node, "template"))
+		return name;
 	/* v1beta1 of Dynamo's graphs; others have types of their own */
 	if (type && (strcmp(type, "prefill") == 0 || strcmp(type, "decode") == 0))
 		return type;

@@ -36,14 +36,16 @@ void checkpoint_served(struct server_command *command, bool first,
 
 	for (int i = 0; i < 2; i++) {
 		const struct pair *served = pairs_find(&command->flags, names[i]);
+		bool known = served && model_name_find(served->value);
 
+		/* "org/name" is the model's, and to be told as what is not known */
 		if (!served || !says_nothing(command->checkpoint) ||
 		    model_name_find(command->checkpoint) ||
-		    !model_name_find(served->value))
+		    (!known && !strchr(served->value, '/')))
 			continue;
 		snprintf(command->checkpoint, sizeof command->checkpoint, "%s",
 			 served->value);
-		if (first)
+		if (first && known)
 			import_note(report, IMPORT_ASSUMED, "model",
 				    "what it is served as: %.80s", served->value);
 	}
