@@ -68,6 +68,7 @@ static const struct field fields[] = {
 	{ "serving.expert_cpu_us", FIELD_NUMBER, S(serving.expert_cpu_seconds), 1e-6,
 	  NULL },
 	{ "serving.mixes", FIELD_BOOL, S(serving.mixes), 0, NULL },
+	{ "serving.flash2", FIELD_BOOL, S(serving.flash2), 0, NULL },
 	{ "serving.narrow_kv", FIELD_BOOL, S(serving.narrow_kv), 0, NULL },
 	{ "serving.loads_by_layer", FIELD_BOOL, S(serving.loads_by_layer), 0, NULL },
 	{ "serving.swaps", FIELD_BOOL, S(serving.swaps), 0, NULL },

@@ -56,6 +56,14 @@ static void compute_share(const struct asked *a, struct explanation *out)
 	case KERNEL_PROMPT:
 	case KERNEL_DECODE:
 		add_share(a, out, "e", "cluster.serving_attention_efficiency");
+		if (op->rates == KERNEL_DECODE ||
+		    kernel_older_attention(a->scenario) >= 1)
+			return;
+		explain_say(out, " * f2 / f3");
+		explain_from(a, out, "f2", "of FlashAttention 2, as the release has it",
+			     "cluster.attention_efficiency.flash2");
+		explain_from(a, out, "f3", "of FlashAttention 3",
+			     "cluster.attention_efficiency.flash3");
 		return;
 	case KERNEL_LATENT:
 		add_share(a, out, "e", "cluster.serving_latent_efficiency");

@@ -134,6 +134,8 @@ struct serving_stack {
 	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */
 	double expert_cpu_seconds; /* the same of a layer with experts */
 	bool mixes;                /* prompts and decoding requests share a pass */
+	bool flash2; /* attends to prompts with FlashAttention 2's kernels, on any GPU
+		      */
 	bool narrow_kv;      /* KV precision auto: fp8 beside fp8 and fp4 weights */
 	bool reserves;       /* a request is let in when its whole output fits */
 	bool loads_by_layer; /* copies from the host run beside the layers before */

@@ -196,6 +196,16 @@ void kernel_routing(const struct chip_rates *r, double bytes, struct kernel *out
 	out->seconds += r->routing_seconds;
 }
 
+double kernel_older_attention(const struct scenario *s)
+{
+	const double *reached = s->cluster.accelerator.calibration.attention_efficiency;
+
+	if (!s->stack.serving.flash2 || reached[ATTENTION_FLASH2] <= 0 ||
+	    reached[ATTENTION_FLASH3] <= reached[ATTENTION_FLASH2])
+		return 1;
+	return reached[ATTENTION_FLASH2] / reached[ATTENTION_FLASH3];
+}
+
 static void rates_of_attention(const struct scenario *s, struct chip_rates *out)
 {
 	const struct serving_calibration *c = rates(s);
@@ -212,6 +222,7 @@ static void rates_of_attention(const struct scenario *s, struct chip_rates *out)
 		stream_rate(s, share(c->stream_efficiency, PRECISION_BF16));
 	out->attention_seconds = c->attention_fixed_seconds;
 	out->decode_flops[false] = out->attention_flops;
+	out->attention_flops *= kernel_older_attention(s);
 	out->decode_flops[true] =
 		kernel_peak(s, wide) * kernel_share(c->latent_efficiency);
 	out->decode_bytes = stream_rate(s, kernel_share(cache));

@@ -70,6 +70,9 @@ double kernel_peak(const struct scenario *scenario, enum precision precision);
  * for what is stated: where nothing is, all of the datasheet's. */
 enum precision kernel_stated(const double *table, enum precision precision);
 double kernel_share(double stated);
+/* Of what its server's attention over prompts reaches on an accelerator, the share that
+ * is left with FlashAttention 2's kernels: what training on it met. */
+double kernel_older_attention(const struct scenario *scenario);
 /* How computing and reading join: (a^p + b^p)^(1/p). Where nobody says, as in training
  * (price/roofline.h). */
 double kernel_exponent(const struct scenario *scenario);
