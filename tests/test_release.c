@@ -261,8 +261,9 @@ static void an_old_host_is_not_hidden(void **state)
 		assert_true(before - now > 0.9 * 64 * hidden[i]);
 		assert_true(before - now < 2 * 64 * hidden[i]);
 		/* SGLang's kernels were others then, too */
-		if (i < 2)
-			assert_close(tpot_of(older[i][1], "on"), now, 1e-12);
+		if (i == 2)
+			continue;
+		assert_close(tpot_of(older[i][1], "on"), now, 1e-12);
 		assert_close(tpot_of(older[i][2], "off"), before, 1e-12);
 	}
 	assert_true(with("vllm@0.14.0").plan.serving.host_overlap);

@@ -109,6 +109,30 @@ static void test_a_good_plan_is_left_alone(void **state)
 	assert_null(find("S22"));
 }
 
+/* vLLM lets in whose prompt has room, and preempts; TensorRT-LLM who has room for all.
+ * Where the limit of requests is what is full, nobody is preempted. */
+static void test_who_is_let_in_without_room(void **state)
+{
+	static const char *const stacks[] = { "vllm", "tensorrt-llm" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		char text[512];
+
+		make(&s, "llama3.1-70b", "tp=4 concurrency=1000");
+		assert_true(library_stack(&s, stacks[i], &error));
+		serve_estimate(&s, &now);
+		finding_text(find("S22"), text, sizeof text);
+		assert_true(!strstr(text, "preempt some") == (i == 1));
+		s.plan.serving.max_requests = 16;
+		serve_estimate(&s, &now);
+		finding_text(find("S22"), text, sizeof text);
+		assert_null(strstr(text, "preempt some"));
+	}
+}
+
 /* 8 GPUs can't hold what needs more: there is no remedy, and none is made up. */
 static void test_no_remedy_is_none(void **state)
 {
@@ -130,7 +154,7 @@ static void test_the_notes_are_among_all_rules(void **state)
 	for (int i = 0; rule_at(i); i++)
 		for (int n = 0; serve_note(n); n++)
 			seen += rule_at(i) == serve_note(n);
-	assert_int_equal(seen, 10);
+	assert_int_equal(seen, 11);
 	assert_null(serve_note(-1));
 }
 
@@ -255,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_remedies_help),
 		cmocka_unit_test(test_the_longest_prompt_is_the_longest),
 		cmocka_unit_test(test_a_good_plan_is_left_alone),
+		cmocka_unit_test(test_who_is_let_in_without_room),
 		cmocka_unit_test(test_no_remedy_is_none),
 		cmocka_unit_test(test_the_notes_are_among_all_rules),
 		cmocka_unit_test(test_the_knee_lies_on_the_curve),

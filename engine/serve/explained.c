@@ -18,6 +18,7 @@ enum note {
 	NOTE_TPOT,
 	NOTE_RATE,
 	NOTE_WAITING,
+	NOTE_CROWDED,
 	NOTE_MISSED,
 	NOTE_HOST,
 	NOTE_COUNT
@@ -58,6 +59,12 @@ static const struct rule notes[NOTE_COUNT] = {
 			   "{0} requests are asked for, and "
 			   "there is room for {1}: {2} wait",
 			   "engine/serve/memory.c" },
+	[NOTE_CROWDED] = { "S22", SEVERITY_WARNING,
+			   "{0} requests are asked for, and there is room for {1} with "
+			   "all their tokens: {2} wait. This server would let more of "
+			   "them in and preempt some: only --simulate tells how long "
+			   "they wait then",
+			   "engine/serve/memory.c" },
 	[NOTE_MISSED] = { "S23", SEVERITY_WARNING,
 			  "{0:real} requests miss the goals: TTFT {1:seconds}, TPOT "
 			  "{2:seconds}; up to {3:real} keep them",
@@ -92,6 +99,15 @@ static void mend(struct finding *f, const char *knob, double value)
 	f->knob = knob;
 	f->nearest[0] = value;
 	f->nearest_count = 1;
+}
+
+/* Who lets requests in before all their tokens have room, and finds none then: the
+ * first tokens come sooner than those of a queue, some of them twice. */
+static bool preempts(const struct serving_run *run, const struct scenario *s)
+{
+	return !s->stack.serving.reserves && !run->apart &&
+	       s->plan.serving.batching == BATCHING_CONTINUOUS &&
+	       run->decode.room < server_request_limit(s);
 }
 
 /* Three digits, down for what may be at most and up for what must be at least. Of
@@ -274,8 +290,8 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 		mend(tell(out, NOTE_RATE, plan->request_rate, full, 0), "request_rate",
 		     serve_rounded(full, false));
 	} else if (plan->request_rate <= 0 && v->waiting >= 1) {
-		mend(tell(out, NOTE_WAITING, (double)plan->concurrency,
-			  floor(v->concurrency), v->waiting),
+		mend(tell(out, preempts(run, s) ? NOTE_CROWDED : NOTE_WAITING,
+			  (double)plan->concurrency, floor(v->concurrency), v->waiting),
 		     "concurrency", floor(v->concurrency));
 	}
 	explain_host(s, v, out);
