@@ -302,11 +302,39 @@ static void rings_beside_deepspeed(void **state)
 	assert_true(noted(IMPORT_ASSUMED, "stack"));
 }
 
+/* Unless the file says how many, as many pieces of an MLP as the sequence is longer
+ * than the model is wide. */
+static void tiles_of_an_mlp(void **state)
+{
+	static const char start[] =
+		"base_model: meta-llama/Llama-3.1-8B\nsequence_len: 30000\n"
+		"micro_batch_size: 1\ngradient_accumulation_steps: 1\nbf16: true\n"
+		"deepspeed: deepspeed_configs/zero3.json\n";
+	static const struct {
+		const char *says, *tiles;
+	} rows[] = {
+		{ "", "1" },
+		{ "tiled_mlp: false\ntiled_mlp_num_shards: 4\n", "1" },
+		{ "tiled_mlp: true\n", "8" },
+		{ "tiled_mlp: true\ntiled_mlp_num_shards: 4\n", "4" },
+	};
+	struct scenario s;
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(text, sizeof text, "%s%s", start, rows[i].says);
+		read_good("axolotl", text, &s);
+		expect(&s, "mlp_tiles", rows[i].tiles);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounding_is_told),
 		cmocka_unit_test(rings_beside_deepspeed),
+		cmocka_unit_test(tiles_of_an_mlp),
 		cmocka_unit_test(llama_factory_is_read),
 		cmocka_unit_test(llama_factory_has_defaults),
 		cmocka_unit_test(llama_factory_has_kinds),

@@ -52,6 +52,43 @@ static void test_longcat(void **state)
 	assert_non_null(strstr(model.approximate, "experts that pass a token on"));
 }
 
+/* Step-3 (arXiv 2507.19427, table 1: 316 B of text, 38 B a token) names the layers that
+ * have experts one by one, and projects queries by two smaller matrices. */
+static void test_step3(void **state)
+{
+	static const char start[] =
+		"{\"model_type\": \"step3_text\", \"num_hidden_layers\": 61,"
+		"\"hidden_size\": 7168, \"intermediate_size\": 18432,"
+		"\"num_attention_heads\": 64, \"num_attention_groups\": 1,"
+		"\"head_dim\": 256, \"share_q_dim\": 2048, \"moe_num_experts\": 48,"
+		"\"moe_top_k\": 3, \"moe_intermediate_size\": 5120,"
+		"\"share_expert_dim\": 5120, \"vocab_size\": 128815,"
+		"\"moe_layers_enum\": \"";
+	/* what the projection of queries has more where it is one matrix */
+	static const double whole =
+		61 * (7168.0 * 64 * 256 - 2048.0 * (7168 + 64 * 256));
+	struct model_counts counts;
+	struct error error;
+	struct model model;
+	char text[1024];
+	size_t used = sizeof start - 1;
+
+	(void)state;
+	memcpy(text, start, sizeof start);
+	for (int i = 4; i < 60; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%d",
+					 i > 4 ? "," : "", i);
+	snprintf(text + used, sizeof text - used, "\"}");
+	assert_true(read_text(text, &model, &error));
+	for (int i = 0; i < 61; i++)
+		assert_int_equal(model.kind[model.layer[i]].mlp == MLP_MOE,
+				 i >= 4 && i < 60);
+	model_count(&model, &counts);
+	assert_close((counts.total - whole) / 1e9, 316, 0.01);
+	assert_close((counts.active - whole) / 1e9, 38, 0.03);
+	assert_non_null(strstr(model.approximate, "queries in two low-rank parts"));
+}
+
 /* Encoders are of BERT's shape, whatever they call their widths; ALBERT has one layer
  * for all of its own. */
 static void test_encoders(void **state)
@@ -599,6 +636,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_classes),
 		cmocka_unit_test(test_longcat),
+		cmocka_unit_test(test_step3),
 		cmocka_unit_test(test_encoders),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_groups),

@@ -383,6 +383,33 @@ static void policies_are_read(void **state)
 	assert_true(noted(IMPORT_APPROXIMATE, "query_proj"));
 }
 
+/* What its shapes have and nothing here costs is said, in the model too. */
+static void doubts_are_told(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext",
+		  "base_emb_dim: 2048\nbase_num_query_heads: 16\n"
+		  "base_num_kv_heads: 8\nbase_mlp_dim: 8192\n"
+		  "base_num_decoder_layers: 16\nhead_dim: 128\nvocab_size: 32000\n"
+		  "decoder_block: llama2\nshare_kv_projections: true\n"
+		  "mhc_expansion_rate: 4\n",
+		  &s);
+	assert_true(noted(IMPORT_APPROXIMATE, "share_kv_projections"));
+	assert_true(noted(IMPORT_APPROXIMATE, "mhc_expansion_rate"));
+	assert_non_null(
+		strstr(s.model.approximate, "counted apart; hyper-connections"));
+	read_good("maxtext",
+		  "base_emb_dim: 2048\nbase_num_query_heads: 16\n"
+		  "base_num_kv_heads: 8\nbase_mlp_dim: 8192\n"
+		  "base_num_decoder_layers: 16\nhead_dim: 128\nvocab_size: 32000\n"
+		  "decoder_block: llama2\nshare_kv_projections: false\n"
+		  "mhc_expansion_rate: 1\n",
+		  &s);
+	assert_string_equal(s.model.approximate, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +420,7 @@ int main(void)
 		cmocka_unit_test(commands_are_read),
 		cmocka_unit_test(the_scale_of_parameters),
 		cmocka_unit_test(policies_are_read),
+		cmocka_unit_test(doubts_are_told),
 		cmocka_unit_test(groups_of_open_axes),
 	};
 

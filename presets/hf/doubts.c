@@ -30,6 +30,8 @@ static const struct {
 	{ "hc_mult", "hyper-connections are left out" },
 	{ "num_target_layers", DRAFT },
 	{ "draft_vocab_size", DRAFT },
+	{ "share_q_dim",
+	  "a projection of queries in two low-rank parts is counted whole" },
 	{ "use_cla", "keys and values that layers share are counted apart" },
 };
 
