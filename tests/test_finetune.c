@@ -44,7 +44,7 @@ static void llama_factory_has_defaults(void **state)
 	(void)state;
 	read_good("llama-factory",
 		  "model_name_or_path: Qwen/Qwen2.5-14B\ndo_train: true\n"
-		  "quantization_bit: 4\nuse_galore: true\noptim: galore_adamw\n"
+		  "quantization_bit: 4\noptim: galore_adamw\n"
 		  "disable_gradient_checkpointing: true\nfp16: true\n",
 		  &s);
 	assert_string_equal(s.stack.name, "fsdp");
