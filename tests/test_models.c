@@ -296,6 +296,11 @@ static void ids_name_published_models(void **state)
 		{ "LiquidAI/LFM2.5-230M", 0.2297, 0 },
 		{ "inclusionAI/Ling-2.6-flash-fp8", 104.19, 7.46 },
 		{ "dots-studio/dots3-note-prev", 279.53, 0 },
+		/* by hand from their config.json */
+		{ "mistralai/Devstral-2-123B-Instruct-2512", 125.02, 0 },
+		{ "mistralai/Devstral-Small-2-24B-Instruct-2512", 23.57, 0 },
+		{ "LGAI-EXAONE/EXAONE-4.5-33B", 32.53, 0 },
+		{ "LiquidAI/LFM2.5-VL-1.6B", 1.1703, 0 },
 	};
 
 	(void)state;
