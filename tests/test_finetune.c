@@ -81,6 +81,19 @@ static void llama_factory_has_defaults(void **state)
 		  &s);
 	expect(&s, "frozen_format", "wide");
 	assert_non_null(strstr(s.model.approximate, "few bits"));
+	/* experts of such a checkpoint too, which bitsandbytes leaves alone */
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen3-30B-A3B-GPTQ-Int4\n"
+		  "do_train: true\nfinetuning_type: lora\n",
+		  &s);
+	expect(&s, "frozen_format", "int4");
+	assert_null(strstr(s.model.approximate, "few bits"));
+	read_good("llama-factory",
+		  "model_name_or_path: unsloth/Qwen3-30B-A3B-bnb-4bit\n"
+		  "do_train: true\nfinetuning_type: lora\n",
+		  &s);
+	expect(&s, "frozen_format", "wide");
+	assert_non_null(strstr(s.model.approximate, "few bits"));
 	read_good("llama-factory",
 		  "model_name_or_path: Qwen/Qwen3-30B-A3B\ndo_train: true\n"
 		  "quantization_bit: 4\n",

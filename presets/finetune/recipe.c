@@ -190,15 +190,14 @@ bool recipe_base_bits(const struct mapped *m, const char *name, bool few)
 		*format = checkpoint ? model_name_format(checkpoint->value, &doubt)
 				     : NULL;
 
-	/* a checkpoint of groups of four bits, or one of bitsandbytes */
+	bool nf4 = checkpoint && (strstr(checkpoint->value, "bnb") ||
+				  strstr(checkpoint->value, "nf4"));
+
+	/* a checkpoint of groups of four bits, whose experts have them too, or one of
+	 * bitsandbytes, which leaves their tensors alone */
 	if (format && strcmp(format, "int4") == 0 && m->out->plan.lora_rank > 0 &&
-	    m->out->model.moe.experts == 0)
-		return mapped_set(m, "frozen_format",
-				  strstr(checkpoint->value, "bnb") ||
-						  strstr(checkpoint->value, "nf4")
-					  ? "nf4"
-					  : "int4",
-				  NULL);
+	    (m->out->model.moe.experts == 0 || !nf4))
+		return mapped_set(m, "frozen_format", nf4 ? "nf4" : "int4", NULL);
 	few = few || (format && strncmp(format, "int", 3) == 0);
 	if (few)
 		mapped_approximate(m, "quantisation",
