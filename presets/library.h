@@ -21,6 +21,9 @@ const char *library_machine(const char *word);
 const char *library_machine_in(const char *path);
 /* Sets scenario->stack and every knob that the stack has a default for. */
 bool library_stack(struct scenario *scenario, const char *name, struct error *error);
+/* What is otherwise in the release that a stack's name asks for than in the newest;
+ * empty without one. */
+void library_undone(const char *name, char *out, size_t size);
 
 /* Another stack under a plan: knobs that are not as the stack before has them stay,
  * the others become as this one has them. */

@@ -78,6 +78,23 @@ bool library_stack(struct scenario *scenario, const char *name, struct error *er
 	return good;
 }
 
+void library_undone(const char *name, char *out, size_t size)
+{
+	const char *release = release_of(name);
+	struct document document;
+	struct error ignored;
+	char plain[MAX_NAME];
+
+	out[0] = '\0';
+	if (!release)
+		return;
+	snprintf(plain, sizeof plain, "%.*s", (int)(release - 1 - name), name);
+	if (!preset_open(PRESET_STACK, plain, &document, &ignored))
+		return;
+	release_tell(document.root, release, out, size);
+	document_free(&document);
+}
+
 bool library_change_stack(struct scenario *scenario, const char *name,
 			  struct error *error)
 {

@@ -95,6 +95,32 @@ static bool came_later(const struct node *row, const char *release)
 	return before && is_earlier(release, before);
 }
 
+/* "host_overlap off" and "serving.logit_bytes 40", one change after the other. */
+static void tell(const struct node *row, const char *group, char *out, size_t size)
+{
+	for (const struct node *n = row->child; n; n = n->next) {
+		size_t used = strlen(out);
+
+		if (n->kind == NODE_MAP)
+			tell(n, n->key, out, size);
+		else if (n->kind == NODE_SCALAR && strcmp(n->key, "before") != 0 &&
+			 strcmp(n->key, "date") != 0)
+			snprintf(out + used, size - used, "%s%s%s%s %s",
+				 used > 0 ? ", " : "", group, *group ? "." : "", n->key,
+				 n->text);
+	}
+}
+
+void release_tell(const struct node *stack, const char *release, char *out, size_t size)
+{
+	const struct node *list = node_get(stack, "releases");
+
+	out[0] = '\0';
+	for (const struct node *row = list ? list->child : NULL; row; row = row->next)
+		if (row->kind == NODE_MAP && came_later(row, release))
+			tell(row, "", out, size);
+}
+
 bool release_take_back(const struct document *document, const struct node *stack,
 		       const char *release, struct scenario *s, struct error *error)
 {

@@ -30,4 +30,9 @@ bool release_take_back(const struct document *document, const struct node *stack
 		       const char *release, struct scenario *scenario,
 		       struct error *error);
 
+/* What release_take_back() sets, for a person: "host_overlap off, memory_share 0.9";
+ * empty where nothing is otherwise. */
+void release_tell(const struct node *stack, const char *release, char *out,
+		  size_t size);
+
 #endif

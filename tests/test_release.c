@@ -318,6 +318,15 @@ static void old_kernels_attend_more_slowly(void **state)
 		     2 * (4.96e-3 - 0.67e-3), 0.01);
 	assert_false(with("vllm@0.7.3").plan.serving.prefix_cache);
 	assert_true(with("vllm@0.8.0").plan.serving.prefix_cache);
+	run_check("eval --mode inference --model llama3.1-8b --gpus 1 --stack "
+		  "vllm@0.19.1",
+		  0,
+		  "in that release, not as now: serving.large_batched_tokens 0, "
+		  "memory_share 0.9\n",
+		  NULL);
+	run_check("eval --mode inference --model llama3.1-8b --gpus 1 --stack "
+		  "vllm@0.13.0",
+		  0, "host_overlap off", NULL);
 	run_check("explain passes.mixed.operators.5.flops_per_second --mode inference "
 		  "--model llama3.1-8b --cluster dgx-h100 --gpus 1 --stack vllm@0.6.6",
 		  0, "of FlashAttention 2, as the release has it", NULL);

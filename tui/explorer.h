@@ -278,6 +278,9 @@ const struct knob *explorer_knob(const struct explorer *explorer);
 
 /* Knob pane (explorer/knobs.c). */
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS]);
+/* Of the row under the cursor, where it is no knob, what it is and what its keys do; of
+ * a stack as an old release had it, what was otherwise. */
+void knob_rows_note(const struct explorer *explorer, char *out, size_t size);
 /* explorer/knobs_draw.c */
 void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);

@@ -11,6 +11,7 @@
 #include "engine/rules/ability.h"
 #include "engine/train/train.h"
 #include "engine/trust/trust.h"
+#include "presets/library.h"
 #include "presets/report.h"
 #include "tui/command.h"
 #include "tui/command/idle.h"
@@ -370,6 +371,16 @@ static void print_idle(const struct asked *asked, const struct scenario *s,
 		putchar('\n');
 }
 
+/* What an old release of the stack had otherwise. */
+static void print_undone(const struct scenario *s)
+{
+	char text[512];
+
+	library_undone(s->stack.name, text, sizeof text);
+	if (text[0] != '\0')
+		printf("in that release, not as now: %s\n", text);
+}
+
 static void print_text(const struct scenario *s, const struct estimate *e,
 		       const struct asked *asked)
 {
@@ -377,6 +388,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 
 	printf("%s%s on %lld x %s, %s\n", serves ? "serving " : "", s->model.name,
 	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+	print_undone(s);
 	command_print_start(&asked->start, s);
 	print_idle(asked, s, &e->problems);
 	if (s->model.approximate[0] != '\0')

@@ -203,29 +203,6 @@ static const struct finding *finding_of(const struct findings *findings,
 	return NULL;
 }
 
-/* Of a row that is no knob what it is, and what its keys do. */
-static const char *row_note(const struct explorer *explorer)
-{
-	static const char *const notes[] = {
-		[ROW_MODEL] = "The model that is trained or served. Enter lists "
-			      "models.",
-		[ROW_CLUSTER] = "The machine: GPUs, nodes and the links between "
-				"them. Enter lists clusters.",
-		[ROW_STACK] = "The software that runs the job: what it supports, "
-			      "and how efficient it is. Enter lists stacks.",
-		[ROW_GROUP] = "A group of knobs: \u2190 closes it, \u2192 opens it.",
-		[ROW_KNOB] = "",
-		[ROW_DERIVED] = "Data-parallel copies of the model. It follows: "
-				"GPUs / (TP x PP x CP).",
-	};
-	struct knob_row rows[MAX_ROWS];
-	int count = knob_rows(explorer, rows);
-	const char *note =
-		explorer->row < count ? notes[rows[explorer->row].kind] : NULL;
-
-	return note && explorer->mode != MODE_PICKER ? note : "";
-}
-
 /* What the knob under the cursor is for, or the whole text of advice that a narrow pane
  * cuts. */
 static void note_text(const struct explorer *explorer, char *text, size_t size)
@@ -253,7 +230,7 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, size, "%s", knob->help);
 	} else if (!knob) {
-		snprintf(text, size, "%s", row_note(explorer));
+		knob_rows_note(explorer, text, size);
 	}
 }
 

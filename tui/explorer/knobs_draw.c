@@ -1,7 +1,9 @@
 /* knobs_draw.c - the pane of knobs as it looks; see explorer.h. */
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/knob/knob.h"
+#include "presets/library.h"
 #include "tui/explorer.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
@@ -207,4 +209,38 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		draw_meaning(&rows[explorer->row], canvas,
 			     (struct rect){ rect.x + 1, rect.y + count + 2,
 					    rect.width - 2, rect.height - count - 2 });
+}
+
+void knob_rows_note(const struct explorer *explorer, char *out, size_t size)
+{
+	static const char *const notes[] = {
+		[ROW_MODEL] = "The model that is trained or served. Enter lists "
+			      "models.",
+		[ROW_CLUSTER] = "The machine: GPUs, nodes and the links between "
+				"them. Enter lists clusters.",
+		[ROW_STACK] = "The software that runs the job: what it supports, "
+			      "and how efficient it is. Enter lists stacks.",
+		[ROW_GROUP] = "A group of knobs: \u2190 closes it, \u2192 opens it.",
+		[ROW_KNOB] = "",
+		[ROW_DERIVED] = "Data-parallel copies of the model. It follows: "
+				"GPUs / (TP x PP x CP).",
+	};
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows);
+	enum row_kind kind =
+		explorer->row < count ? rows[explorer->row].kind : ROW_KNOB;
+	size_t used;
+
+	out[0] = '\0';
+	if (explorer->mode == MODE_PICKER)
+		return;
+	snprintf(out, size, "%s", notes[kind]);
+	used = strlen("in that release, not as now: ");
+	if (kind != ROW_STACK || size <= used)
+		return;
+	library_undone(explorer->scenario.stack.name, out + used, size - used);
+	if (out[used] != '\0')
+		memcpy(out, "in that release, not as now: ", used);
+	else
+		snprintf(out, size, "%s", notes[kind]);
 }
