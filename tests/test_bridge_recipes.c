@@ -207,6 +207,19 @@ static void a_layout_of_its_own_function(void **state)
 		  &s);
 	expect(&s, "split", "balanced");
 	assert_true(noted(IMPORT_ASSUMED, "split"));
+	/* one that stands in brackets, in two parts, as the file's own constant */
+	read_good("megatron",
+		  "_DEEP_LAYOUT = (\n    \"Et*15|\"\n    \"t*17|t*16|t*16L\"\n)\n\n"
+		  "def deep_sft_256gpu_h100_bf16_config() -> ConfigContainer:\n"
+		  "    cfg = _sft_common()\n"
+		  "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-32B\")"
+		  ".get_model_config()\n"
+		  "    cfg.model.pipeline_model_parallel_size = 4\n"
+		  "    cfg.model.pipeline_model_parallel_layout = _DEEP_LAYOUT\n"
+		  "    return cfg\n",
+		  &s);
+	expect(&s, "split", "custom");
+	expect(&s, "layout", "Et*15|t*17|t*16|t*16L");
 }
 
 /* A recipe in another file tells adapters by its name or by the command's scheme, and

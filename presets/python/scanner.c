@@ -208,6 +208,27 @@ static bool read_words(struct python *p, const char *key, bool *found)
 	return python_set(p, key, value, line) && python_set(p, last, word, line);
 }
 
+/* ("Et|tt|" "ttL"): strings in brackets are one; false, and nothing is read, where
+ * something else stands there. */
+static bool read_parts(struct python *p, char *out, size_t size)
+{
+	struct python ahead = *p;
+	size_t used = 0;
+
+	for (ahead.at++;;) {
+		skip_blanks(&ahead, true);
+		if (ahead.at == ahead.stop || (*ahead.at != '"' && *ahead.at != '\''))
+			break;
+		read_string(&ahead, out + used, size - used);
+		used += strlen(out + used);
+	}
+	if (used == 0 || ahead.at == ahead.stop || *ahead.at != ')')
+		return false;
+	p->at = ahead.at + 1;
+	p->line = ahead.line;
+	return true;
+}
+
 /* What stands behind "name =": a string, a literal, or a call, whose own arguments are
  * read next under this name. */
 static bool read_value(struct python *p, const char *name)
@@ -223,6 +244,8 @@ static bool read_value(struct python *p, const char *name)
 		read_string(p, value, sizeof value);
 		return python_set(p, key, value, line);
 	}
+	if (*p->at == '(' && read_parts(p, value, sizeof value))
+		return python_set(p, key, value, line);
 	if (isalpha((unsigned char)*p->at) || *p->at == '_') {
 		const char *from = p->at;
 
