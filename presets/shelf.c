@@ -48,7 +48,7 @@ static struct preset *add(struct shelf *shelf, const char *name)
 		shelf->capacity = capacity;
 	}
 	new = &shelf->preset[shelf->count++];
-	memset(new, 0, sizeof *new);
+	*new = (struct preset){ .title = "", .alias = "", .also = "", .alike = "" };
 	strcpy(new->name, name);
 	error_clean(new->name);
 	return new;
@@ -141,35 +141,51 @@ bool shelf_open(const struct preset *preset, struct document *document,
 	return true;
 }
 
+/* Of a list for as long as it is valid. */
+static const char *keep_text(struct shelf *shelf, const char *text)
+{
+	const char *kept = text[0] != '\0' ? strdup(text) : "";
+
+	shelf->lacks = shelf->lacks || !kept;
+	error_note_memory(!kept);
+	return kept ? kept : "";
+}
+
+static const char *keep_node(struct shelf *shelf, const struct document *document,
+			     const char *key, size_t size)
+{
+	const struct node *node = node_get(document->root, key);
+	char text[MAX_NOTE] = "";
+
+	if (node)
+		node_text(document, node, text, size, NULL);
+	return keep_text(shelf, text);
+}
+
 /* What lists show; a broken own file shows what is wrong with it. */
 static void describe(enum preset_kind kind, struct preset *preset)
 {
 	struct shelf *shelf = &shelves[kind];
 	struct document document;
 	struct error error = { "" };
-	const struct node *title, *id, *also, *alike;
+	char wrong[MAX_NOTE];
 
 	if (preset->described)
 		return;
 	preset->described = true;
 	if (!read_document(preset, &document, &error)) {
 		shelf->lacks = shelf->lacks || error_is_memory(&error);
-		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
-			 error.text);
+		snprintf(wrong, sizeof wrong, "%.*s", MAX_NOTE - 1, error.text);
+		preset->title = keep_text(shelf, wrong);
 		return;
 	}
-	title = node_get(document.root, "title");
-	id = node_get(document.root, kind == PRESET_STACK ? "alias" : "hf_id");
-	also = kind == PRESET_MODEL ? node_get(document.root, "also") : NULL;
-	alike = kind == PRESET_MODEL ? node_get(document.root, "alike") : NULL;
-	if (alike)
-		node_text(&document, alike, preset->alike, sizeof preset->alike, NULL);
-	if (also)
-		node_text(&document, also, preset->also, sizeof preset->also, NULL);
-	if (title)
-		node_text(&document, title, preset->title, sizeof preset->title, NULL);
-	if (id)
-		node_text(&document, id, preset->alias, sizeof preset->alias, NULL);
+	preset->title = keep_node(shelf, &document, "title", MAX_NOTE);
+	preset->alias = keep_node(shelf, &document,
+				  kind == PRESET_STACK ? "alias" : "hf_id", MAX_NAME);
+	if (kind == PRESET_MODEL) {
+		preset->also = keep_node(shelf, &document, "also", MAX_NOTE);
+		preset->alike = keep_node(shelf, &document, "alike", MAX_NOTE);
+	}
 	document_free(&document);
 }
 

@@ -28,12 +28,12 @@ enum { PRESET_OPENED_COUNT = PRESET_PLAN + 1 };
 
 struct preset {
 	char name[MAX_NAME];
-	char title[MAX_NOTE]; /* one line for lists: "70.6 B, 80 layers, GQA 8" */
-	char alias[MAX_NAME]; /* a model's Hugging Face id, or empty */
-	char also[MAX_NOTE];  /* other models of the same shape, parted by blanks */
+	const char *title; /* one line for lists: "70.6 B, 80 layers, GQA 8" */
+	const char *alias; /* a model's Hugging Face id, or empty */
+	const char *also;  /* other models of the same shape, parted by blanks */
 	/* others that are said to be, and whose configuration nobody compared */
-	char alike[MAX_NOTE];
-	bool described;   /* the file was read for what stands above */
+	const char *alike;
+	bool described;   /* the file was read for what stands above, empty before */
 	bool own;         /* from the user's folder */
 	const char *text; /* YAML of a shipped preset; NULL for an own file */
 	size_t length;
