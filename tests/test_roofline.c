@@ -66,6 +66,18 @@ static void test_idle_cores_are_those_of_the_last_wave(void **state)
 			}
 }
 
+/* More tiles than a whole number holds leave no part of a wave. */
+static void test_huge_products_have_no_tail(void **state)
+{
+	struct accelerator a = machine();
+	struct roofline gemm;
+
+	(void)state;
+	a.cores = 1;
+	roofline_gemm(&a, PRECISION_BF16, &gemm);
+	assert_close(roofline_tail_flops(&gemm, 4096, 152e24, 76e12), 0, 0);
+}
+
 /* Half a row more, as means over ranks have, is a tile more, rounding is none. */
 static void test_rows_are_rounded_up_but_rounding_is_not(void **state)
 {
@@ -272,6 +284,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idle_cores_are_those_of_the_last_wave),
+		cmocka_unit_test(test_huge_products_have_no_tail),
 		cmocka_unit_test(test_rows_are_rounded_up_but_rounding_is_not),
 		cmocka_unit_test(test_cores_that_nobody_counted_leave_no_tail),
 		cmocka_unit_test(test_computing_and_memory_meet),

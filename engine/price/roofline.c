@@ -6,10 +6,10 @@
 /* The tile that large GEMMs are cut into. */
 static const double tile_rows = 128, tile_columns = 256;
 
-/* A hair above a whole number is rounding. */
+/* A hair above a whole number is rounding; doubles of 2^53 and more have no parts. */
 static double round_up(double x)
 {
-	return (double)(int64_t)(x + 1 - 1e-9);
+	return x < 0x1p53 ? (double)(int64_t)(x + 1 - 1e-9) : x;
 }
 
 double roofline_tail_flops(const struct roofline *roofline, double rows, double columns,
