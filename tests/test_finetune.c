@@ -133,8 +133,8 @@ static void llama_factory_has_kinds(void **state)
 		  &s);
 	expect(&s, "precision", "fp8");
 	expect(&s, "fp8_recipe", "current-scaling");
-	read_refused("llama-factory", OF "do_train: true\nfinetuning_type: freeze\n",
-		     "which layers it leaves alone");
+	read_refused("llama-factory", OF "do_train: true\nfinetuning_type: rosa\n",
+		     "no kind that is modelled");
 	read_refused("llama-factory", OF "template: llama3\ninfer_backend: vllm\n",
 		     "this file trains nothing");
 	read_refused("llama-factory", OF "template: llama3\nexport_dir: out\n",
@@ -177,8 +177,8 @@ static void newer_files_are_read(void **state)
 	expect(&s, "seq", "2048");
 	expect(&s, "lora_rank", "off");
 	expect(&s, "recompute", "none");
-	read_refused("llama-factory", NEW "peft_config:\n  name: freeze\n",
-		     "finetuning_type is 'freeze'");
+	read_refused("llama-factory", NEW "peft_config:\n  name: rosa\n",
+		     "finetuning_type is 'rosa'");
 	read_refused("llama-factory", "model: Qwen/Qwen3-8B\nmodel_class: llm\n",
 		     "this file trains nothing");
 #undef NEW
@@ -252,6 +252,38 @@ static void axolotl_is_read(void **state)
 	expect(&s, "precision", "bf16");
 }
 
+/* The last layers train, two unless it says more, neither embedding nor head. */
+static void frozen_layers_are_read(void **state)
+{
+#define FR                                                             \
+	"model_name_or_path: Qwen/Qwen3-8B\nfinetuning_type: freeze\n" \
+	"do_train: true\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory", FR, &s);
+	expect(&s, "frozen_layers", "34");
+	expect(&s, "frozen_head", "on");
+	expect(&s, "lora_rank", "off");
+	read_good("llama-factory",
+		  FR "freeze_trainable_layers: 12\nfreeze_extra_modules: lm_head\n",
+		  &s);
+	expect(&s, "frozen_layers", "24");
+	expect(&s, "frozen_head", "off");
+	read_good("llama-factory", FR "freeze_trainable_layers: 99\n", &s);
+	expect(&s, "frozen_layers", "none");
+	assert_true(noted(IMPORT_APPROXIMATE, "finetuning_type"));
+	read_refused("llama-factory", FR "freeze_trainable_layers: -2\n",
+		     "the first layers train");
+	read_refused("llama-factory", FR "freeze_trainable_modules: self_attn\n",
+		     "parts of layers train");
+	read_refused("llama-factory", FR "freeze_extra_modules: embed_tokens\n",
+		     "lm_head is the only");
+	read_refused("llama-factory", FR "use_llama_pro: true\n",
+		     "layers between others train");
+#undef FR
+}
+
 /* Another question than a step on the next token's loss. */
 static void other_trainings_are_refused(void **state)
 {
@@ -260,8 +292,8 @@ static void other_trainings_are_refused(void **state)
 	(void)state;
 	read_refused("llama-factory", LF "do_train: true\nstage: dpo\n",
 		     "file:3: stage is 'dpo'");
-	read_refused("llama-factory", LF "do_train: true\nfinetuning_type: freeze\n",
-		     "file:3: finetuning_type is 'freeze'");
+	read_refused("llama-factory", LF "do_train: true\nfinetuning_type: rosa\n",
+		     "file:3: finetuning_type is 'rosa'");
 	read_refused("llama-factory", LF "template: qwen\n", "trains nothing");
 	/* TRL's arguments are transformers', too */
 	read_refused("llama-factory",
@@ -353,6 +385,7 @@ int main(void)
 		cmocka_unit_test(llama_factory_has_kinds),
 		cmocka_unit_test(newer_files_are_read),
 		cmocka_unit_test(axolotl_is_read),
+		cmocka_unit_test(frozen_layers_are_read),
 		cmocka_unit_test(other_trainings_are_refused),
 	};
 

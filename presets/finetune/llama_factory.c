@@ -42,6 +42,10 @@ static const char *const others[] = {
 	"use_distributed_optimizer",
 	"global_batch_size",
 	"oft_block_size",
+	"freeze_trainable_layers",
+	"freeze_trainable_modules",
+	"freeze_extra_modules",
+	"use_llama_pro",
 	"command",
 	NULL,
 };
@@ -125,13 +129,14 @@ static bool check_task(const struct mapped *m)
 			      "the TP degree stands in that file; write it out as "
 			      "tensor_model_parallel_size");
 	if (!mapped_is(m, "finetuning_type", "full") &&
+	    !mapped_is(m, "finetuning_type", "freeze") &&
 	    !mapped_is(m, "finetuning_type", "lora") &&
 	    !mapped_is(m, "finetuning_type", "oft") &&
 	    pairs_find(m->pairs, "finetuning_type"))
 		return refuse(
 			m, "finetuning_type",
-			"which layers it leaves alone is not modelled; full, lora "
-			"and oft are");
+			"it is no kind that is modelled; full, freeze, lora and oft "
+			"are");
 	return true;
 }
 
@@ -166,6 +171,47 @@ static bool read_orthogonal(const struct mapped *m)
 				pairs_find(m->pairs, "oft_block_size"));
 }
 
+/* Parts that a frozen model trains beside its last layers: none, or the head. */
+static bool read_extra(const struct mapped *m, bool *head)
+{
+	const struct pair *extra = pairs_find(m->pairs, "freeze_extra_modules");
+
+	*head = extra && strcmp(extra->value, "lm_head") == 0;
+	return !extra || *head || strcmp(extra->value, "none") == 0 ||
+	       refuse(m, "freeze_extra_modules",
+		      "lm_head is the only further part that is modelled");
+}
+
+/* freeze trains whole layers at the end, two unless it says more (model/adapter.py,
+ * _setup_freeze_tuning); neither the embedding nor the head. */
+static bool read_freeze(const struct mapped *m)
+{
+	const struct pair *last = pairs_find(m->pairs, "freeze_trainable_layers");
+	const struct pair *parts = pairs_find(m->pairs, "freeze_trainable_modules");
+	int64_t count = 2, layers = m->out->model.layers;
+	bool head;
+
+	if (mapped_true(m, "use_llama_pro"))
+		return refuse(m, "use_llama_pro",
+			      "layers between others train, which is not modelled");
+	if (parts && strcmp(parts->value, "all") != 0)
+		return refuse(m, "freeze_trainable_modules",
+			      "parts of layers train; whole layers are modelled");
+	if (last && last->value[0] == '-')
+		return refuse(m, "freeze_trainable_layers",
+			      "the first layers train, which is not modelled; the last "
+			      "ones are");
+	if (!mapped_count(m, "freeze_trainable_layers", &count) ||
+	    !read_extra(m, &head) || !mapped_set(m, "lora_rank", "off", NULL))
+		return false;
+	if (count >= layers)
+		import_note(m->report, IMPORT_APPROXIMATE, "finetuning_type",
+			    "all layers train: the embedding counts as if it did, too");
+	return mapped_set_count(m, "frozen_layers", count < layers ? layers - count : 0,
+				last) &&
+	       mapped_set(m, "frozen_head", head ? "off" : "on", NULL);
+}
+
 /* lora is what an absent finetuning_type means, of rank 8. */
 static bool read_adapters(const struct mapped *m)
 {
@@ -173,6 +219,8 @@ static bool read_adapters(const struct mapped *m)
 
 	if (mapped_is(m, "finetuning_type", "oft"))
 		return read_orthogonal(m);
+	if (mapped_is(m, "finetuning_type", "freeze"))
+		return read_freeze(m);
 	if (mapped_is(m, "finetuning_type", "full"))
 		return mapped_set(m, "lora_rank", "off", NULL);
 	return rank || mapped_set(m, "lora_rank", "8", NULL);
