@@ -32,7 +32,7 @@ static bool make_alone(struct scenario *s)
 	s->cluster.gpus = s->plan.tp * s->plan.cp;
 	s->cluster.scale = next(2) ? 1 : 1.3;
 	/* as trial_begin() does, whose scenario the planner asks with */
-	scenario_widen(s);
+	scenario_mark(s);
 	return scenario_check(s, NULL) == 0;
 }
 
@@ -157,7 +157,7 @@ static void test_limits_are_those_of_the_bytes(void **state)
 		any_scenario(&s);
 		if (next(2))
 			s.plan.split = SPLIT_EVEN;
-		scenario_widen(&s);
+		scenario_mark(&s);
 		if (scenario_check(&s, NULL) != 0)
 			continue;
 		legal++;
@@ -231,7 +231,7 @@ static void test_what_memory_held_decides_nothing(void **state)
 		struct scenario s;
 
 		any_scenario(&s);
-		scenario_widen(&s);
+		scenario_mark(&s);
 		if (scenario_check(&s, NULL) != 0)
 			continue;
 		legal++;
@@ -261,7 +261,7 @@ static bool make_slow_hosts(struct scenario *s)
 	s->plan.split = SPLIT_EVEN;
 	s->cluster.accelerator.calibration.host_scale =
 		0.1 * (double)(1 << next(6)) * (1 + 0.1 * (double)next(8));
-	scenario_widen(s);
+	scenario_mark(s);
 	return scenario_check(s, NULL) == 0;
 }
 

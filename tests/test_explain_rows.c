@@ -183,7 +183,8 @@ static void turn_rare_knobs(struct scenario *s)
 					    "fsdp_reshard",    "optimizer_offload",
 					    "offload_modules", "wide_first",
 					    "cross_entropy",   "document_len",
-					    "fp8_attention",   "zero_group" };
+					    "fp8_attention",   "zero_group",
+					    "frozen_layers",   "frozen_head" };
 
 	for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
 		const struct knob *knob = knob_find(rare[i]);

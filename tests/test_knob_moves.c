@@ -29,6 +29,7 @@ static const struct plan_row {
 	{ "MoE", MOE, "" },
 	{ "shared experts", MLA, "gpus=64 pp=2 ep=8" },
 	{ "LoRA", DENSE, "pp=1 lora_rank=16" },
+	{ "frozen", DENSE, "pp=1 frozen_layers=60" },
 	{ "hybrid", HYBRID, "" },
 	{ "interleaved", DENSE,
 	  "schedule=interleaved vpp=4 precision=fp8 tp_overlap=on" },
@@ -55,6 +56,8 @@ static const struct {
 	const char *plan; /* NULL = any */
 	const char *key, *besides, *why;
 } still[] = {
+	{ "frozen", "pp", "frozen_layers=none",
+	  "frozen layers are counted without a pipeline alone (X32)" },
 	{ "fp4 experts", "moe_capacity", "capacity_factor=1.25",
 	  "ranks wait for late hosts whether or not each waits for counts" },
 	{ NULL, "compile", "fused_norms=off",

@@ -249,7 +249,7 @@ static void test_wide_layers_are_told(void **state)
 	case_set(&s, "precision", "fp8");
 	case_set(&s, "fp8_recipe", "current-scaling");
 	case_set(&s, "wide_first", "5");
-	assert_int_equal(scenario_widened(&s, &room)->model.kinds, 2);
+	assert_int_equal(scenario_marked(&s, &room)->model.kinds, 2);
 	train_estimate(&s, &e);
 	assert_true(explain(&s, &e, "stages.0.kinds.0.layers", &x));
 	assert_close(x.value, 5, 0);
@@ -263,7 +263,7 @@ static void test_wide_layers_are_told(void **state)
 			assert_true(graph.item[i].quantise_bytes >= 1.5);
 	/* in 16 bits there is nothing to keep wide */
 	case_set(&s, "precision", "bf16");
-	assert_ptr_equal(scenario_widened(&s, &room), &s);
+	assert_ptr_equal(scenario_marked(&s, &room), &s);
 }
 
 /* Weights stored in fp8 stay in 16 bits where the layers do. */

@@ -32,6 +32,7 @@ VALUE(offload_forward, time_of(a).offload_forward)
 VALUE(offload_backward, time_of(a).offload_backward)
 VALUE(sent, time_of(a).host_bytes)
 VALUE(gathers, time_of(a).gather_seconds)
+VALUE(gathers_again, time_of(a).again_seconds)
 VALUE(scatters, time_of(a).scatter_seconds)
 VALUE(all_layers, time_of(a).layers)
 VALUE(accumulate, time_of(a).accumulate)
@@ -265,8 +266,8 @@ static double gathered_again(const struct asked *a)
 	const struct plan *plan = &a->scenario->plan;
 	struct chunk_time t = time_of(a);
 
-	return plan->zero == 3 && plan->fsdp_reshard && t.gather_seconds > 0
-		       ? t.gather_seconds / (t.gather_seconds + t.scatter_seconds)
+	return plan->zero == 3 && plan->fsdp_reshard && t.again_seconds > 0
+		       ? t.again_seconds / (t.again_seconds + t.scatter_seconds)
 		       : 0;
 }
 
@@ -287,7 +288,7 @@ static void shown_gather_terms(const struct asked *a, struct explanation *out)
 		return;
 	explain_say(out, " + b * g / (g + c)");
 	own(a, out, "b", "shown in a backward", "shard_backward");
-	own(a, out, "g", "gathering", "gather_seconds");
+	own(a, out, "g", "gathering", explain_again(a));
 	own(a, out, "c", "scattering", "scatter_seconds");
 }
 
@@ -298,7 +299,7 @@ static void shown_scatter_terms(const struct asked *a, struct explanation *out)
 	if (gathered_again(a) <= 0)
 		return;
 	explain_say(out, " * c / (g + c)");
-	own(a, out, "g", "gathering", "gather_seconds");
+	own(a, out, "g", "gathering", explain_again(a));
 	own(a, out, "c", "scattering", "scatter_seconds");
 }
 
@@ -379,6 +380,9 @@ const struct explain_node explain_chunk[] = {
 		"f + b", "Out in the forward, back in the backward.",
 		{ "f", "in the forward", ".offload_forward" },
 		{ "b", "in the backward", ".offload_backward" }),
+	NODE("again_seconds", "Gathering its weights again", FORM_SECONDS,
+	     gathers_again, NULL, EXPLAIN_COUNTED,
+	     "For a backward, which reads nothing of frozen layers."),
 	NODE("gather_seconds", "Gathering its weights", FORM_SECONDS, gathers,
 	     explain_gathers, NULL, "Before a pass needs them."),
 	NODE("scatter_seconds", "Scattering its gradients", FORM_SECONDS, scatters,

@@ -117,7 +117,7 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 {
 	struct explain_facts *facts = malloc(sizeof *facts);
 	struct scenario room;
-	struct asked asked = { .scenario = scenario_widened(scenario, &room),
+	struct asked asked = { .scenario = scenario_marked(scenario, &room),
 			       .estimate = estimate,
 			       .facts = facts,
 			       .stage = estimate->fullest_stage };

@@ -103,7 +103,14 @@ OPERATORS(add_whole, "whole_bytes")
 /* Where whole recomputation runs some of the layers again, what that adds for them. */
 static bool is_mixed(const struct asked *a)
 {
-	return is_kind(a) && a->scenario->plan.recompute == RECOMPUTE_FULL;
+	return is_kind(a) && a->scenario->plan.recompute == RECOMPUTE_FULL &&
+	       !explain_graph(a)->forward_only;
+}
+
+/* Of the layers of a kind those that run again whole. */
+static double whole_share(const struct asked *a)
+{
+	return is_mixed(a) ? step_recomputed_share(explain_step(a)->scenario) : 0;
 }
 
 /* Of the asked operators those that run again in any layer: a tiled MLP's. Returns how
@@ -220,8 +227,7 @@ static void share_terms(const struct asked *a, struct explanation *out)
 /* Kept by the operators; the input alone of a layer that runs again whole. */
 static void add_kept(const struct asked *a, struct explanation *out)
 {
-	double share =
-		is_kind(a) ? step_recomputed_share(explain_step(a)->scenario) : 0;
+	double share = whole_share(a);
 	double kept = 0;
 
 	for (int i = 0; i < explain_graph(a)->count; i++)
@@ -229,7 +235,8 @@ static void add_kept(const struct asked *a, struct explanation *out)
 	if (share < 1) {
 		explain_say(out, share > 0 ? "((1 - share) * (" : "(");
 		sum_operators(a, out, "held_bytes");
-		if (step_has_policy(&a->scenario->plan) && is_kind(a))
+		if (step_has_policy(&a->scenario->plan) && is_kind(a) &&
+		    !explain_graph(a)->forward_only)
 			explain_say(out, " + input");
 		/* the second norm's input follows from what is saved */
 		else if (fabs(kept - a->facts->cost.saved_bytes -
@@ -259,8 +266,7 @@ static void saved_terms(const struct asked *a, struct explanation *out)
 
 static void named_terms(const struct asked *a, struct explanation *out)
 {
-	double share =
-		is_kind(a) ? step_recomputed_share(explain_step(a)->scenario) : 0;
+	double share = whole_share(a);
 
 	if (share >= 1) {
 		explain_say(out, "0");

@@ -4,6 +4,7 @@
 
 #include "engine/explain/row.h"
 #include "engine/model/mixer.h"
+#include "engine/train/train.h"
 
 static const struct model *model_of(const struct asked *a)
 {
@@ -38,9 +39,20 @@ static double adapters(const struct asked *a)
 			      a->scenario->plan.lora_targets);
 }
 
+static double spared(const struct asked *a)
+{
+	return train_spared_flops(a->scenario,
+				  a->scenario->plan.flops_convention == FLOPS_FULL);
+}
+
+VALUE(frozen,
+      scenario_freezes(a->scenario)
+	      ? model_frozen_weights(model_of(a), scenario_freezes_head(a->scenario))
+	      : 0)
+
 static double scores(const struct asked *a)
 {
-	return a->estimate->flops_per_token -
+	return a->estimate->flops_per_token + spared(a) -
 	       weight_flops(a) * (counts_of(a).active - table(a)) - 6 * adapters(a);
 }
 
@@ -136,6 +148,13 @@ const struct explain_node explain_model[] = {
 		{ "r", "rank of LoRA's adapters, 0 = none", "lora_rank" }),
 	NODE("model.adapters", "Weights of LoRA adapters", FORM_COUNT, adapters, NULL,
 	     EXPLAIN_COUNTED, "r (in + out) beside each matrix of a layer."),
+	NODE("model.spared_flops", "FLOPs that frozen layers spare", FORM_FLOPS, spared,
+	     NULL, EXPLAIN_COUNTED,
+	     "No gradient goes below the first layer that trains: 4 a weight and two "
+	     "thirds of attention; 2 a weight of a frozen head."),
+	NODE("model.frozen", "Weights that do not train", FORM_COUNT, frozen, NULL,
+	     EXPLAIN_COUNTED,
+	     "Of frozen layers, the embedding, and a frozen head and its norm."),
 	NODE("model.score_flops", "Attention scores, scans, MTP layers", FORM_FLOPS,
 	     scores, NULL, EXPLAIN_COUNTED,
 	     "Over the positions that a token attends to, forward and backward."),

@@ -1,4 +1,6 @@
 /* operator_seconds.c - the formulas of an operator's seconds. */
+#include <string.h>
+
 #include "engine/explain/operator.h"
 
 static void add_rates(const struct asked *a, struct explanation *out, bool small)
@@ -140,7 +142,9 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 	const struct graph_operator *op = explain_op(a);
 	double bytes = backward ? op->backward_bytes : op->forward_bytes;
 
-	if (op->kind == OPERATOR_WAIT && !backward && op->until_seconds > 0) {
+	if (backward && explain_graph(a)->forward_only)
+		explain_say(out, "0");
+	else if (op->kind == OPERATOR_WAIT && !backward && op->until_seconds > 0) {
 		explain_say(out, "T - G");
 		own(a, out, "T",
 		    "until the layer's kernels, launched from the counts on, are over",
@@ -173,13 +177,22 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 	}
 }
 
+/* The layers' base under adapters, or the head. */
+static bool is_frozen(const struct asked *a)
+{
+	const struct graph_context *c = &explain_step(a)->context;
+
+	return c->frozen ||
+	       (c->head_frozen && strcmp(explain_op(a)->name, "head") == 0);
+}
+
 void explain_operator_weights(const struct asked *a, struct explanation *out)
 {
-	if (!explain_is_linear(a)) {
+	if (!explain_is_linear(a) || explain_graph(a)->forward_only) {
 		explain_say(out, "0");
 		return;
 	}
-	if (!explain_step(a)->context.frozen) {
+	if (!is_frozen(a)) {
 		linear_terms(a, out, "weight_grad_tail_flops", NULL);
 		add_fixed(a, out, true, true);
 		return;

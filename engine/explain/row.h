@@ -274,6 +274,8 @@ void explain_call_network(const struct asked *asked, struct explanation *out);
 /* Of the asked virtual stage: what shows of its shards, and what they take. */
 void explain_shard_forward(const struct asked *asked, struct explanation *out);
 void explain_shard_backward(const struct asked *asked, struct explanation *out);
+/* Of a virtual stage, the member that tells what a backward gathers. */
+const char *explain_again(const struct asked *asked);
 void explain_gathers(const struct asked *asked, struct explanation *out);
 void explain_scatters(const struct asked *asked, struct explanation *out);
 /* The row of Traffic that has the calls of the asked operator. */

@@ -8,7 +8,14 @@ static void fill_checkpoint(const struct asked *a, struct explanation *out)
 {
 	bool lora = a->scenario->plan.lora_rank > 0;
 
-	explain_say(out, "%s * (if(precision == 2, 4, 2) + K)", lora ? "A" : "P");
+	bool frozen = scenario_freezes(a->scenario);
+
+	explain_say(out, "%s * if(precision == 2, 4, 2) + %s * K", lora ? "A" : "P",
+		    lora     ? "A"
+		    : frozen ? "(P - Z)"
+			     : "P");
+	if (frozen)
+		explain_from(a, out, "Z", "weights that do not train", "model.frozen");
 	if (lora)
 		explain_from(a, out, "A", "weights of adapters", "model.adapters");
 	else

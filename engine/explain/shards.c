@@ -66,6 +66,12 @@ void explain_shard_forward(const struct asked *a, struct explanation *out)
 		own(a, out, "f", "computing", "computing_seconds");
 }
 
+/* What a backward gathers: all again, or what is not frozen. */
+const char *explain_again(const struct asked *a)
+{
+	return scenario_freezes(a->scenario) ? "again_seconds" : "gather_seconds";
+}
+
 void explain_shard_backward(const struct asked *a, struct explanation *out)
 {
 	const struct plan *plan = &a->scenario->plan;
@@ -74,7 +80,7 @@ void explain_shard_backward(const struct asked *a, struct explanation *out)
 
 	/* frozen weights have no gradients, and are gathered again all the same */
 	if (of_chunk(a, "scatter_seconds") == 0 &&
-	    (!again || of_chunk(a, "gather_seconds") == 0)) {
+	    (!again || of_chunk(a, explain_again(a)) == 0)) {
 		explain_say(out, "0");
 		return;
 	}
@@ -94,7 +100,7 @@ void explain_shard_backward(const struct asked *a, struct explanation *out)
 	}
 	own(a, out, "c", "scattering", "scatter_seconds");
 	if (again)
-		own(a, out, "g", "gathering again", "gather_seconds");
+		own(a, out, "g", "gathering again", explain_again(a));
 	if (!formula_uses(out->formula, "b"))
 		return;
 	own(a, out, "b", "gradients of inputs", "input_grad_seconds");

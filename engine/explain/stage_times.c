@@ -131,7 +131,7 @@ VALUE(update_fixed, states_fixed_seconds(a->scenario, sum_of(a)->trained_layers)
 
 static void update_fixed_terms(const struct asked *a, struct explanation *out)
 {
-	bool frozen = a->scenario->plan.lora_rank > 0;
+	bool frozen = a->scenario->plan.lora_rank > 0 || scenario_freezes(a->scenario);
 
 	bool slower = explain_calibrated(a, "host_scale");
 

@@ -166,22 +166,24 @@ const struct explain_row explain_totals[] = {
 	{ "parameters", "Parameters", NULL,
 	  "Without MTP layers, as published counts do.",
 	  "the model's file names its source", .fill = model },
-	{ "flops_per_token", "Model FLOPs per token", "w * (N - table) + 6 * A + S",
+	{ "flops_per_token", "Model FLOPs per token", "w * (N - table) + 6 * A + S - Z",
 	  "Forward and backward, nothing recomputed; frozen weights under LoRA have no "
-	  "gradient of their own, w = 4. S is 6 * L * s * heads * head_dim and what "
+	  "gradient of their own, w = 4, and below the first layer that trains there "
+	  "is none at all (Z). S is 6 * L * s * heads * head_dim and what "
 	  "other mixers scan. Attention counts the causal half (unless the convention "
 	  "is full), windows and packed documents as they are; a tied table counts "
 	  "once, as the head.",
 	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685",
-	  .terms =
-		  TERMS({ "w", "a weight: 2 forward, 2 its input's, 2 its own gradient",
-			  "model.weight_flops" },
-			{ "A", "weights of LoRA adapters", "model.adapters" },
-			{ "N", "active parameters, the table among them",
-			  "active_parameters" },
-			{ "table", "embeddings that only look up", "model.table" },
-			{ "S", "attention scores, scans, MTP layers",
-			  "model.score_flops" }) },
+	  .terms = TERMS(
+		  { "w", "a weight: 2 forward, 2 its input's, 2 its own gradient",
+		    "model.weight_flops" },
+		  { "A", "weights of LoRA adapters", "model.adapters" },
+		  { "N", "active parameters, the table among them",
+		    "active_parameters" },
+		  { "table", "embeddings that only look up", "model.table" },
+		  { "S", "attention scores, scans, MTP layers", "model.score_flops" },
+		  { "Z", "gradients that frozen layers have not",
+		    "model.spared_flops" }) },
 	{ "capacity_bytes", "Capacity", "label",
 	  "What a framework can allocate on this accelerator, not the label.",
 	  "presets/clusters: usable_gib", .fill = capacity },

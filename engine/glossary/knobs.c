@@ -283,6 +283,16 @@ const struct glossary_word glossary_knobs[] = {
 	  "([offload]): that of the first layers of a stage.",
 	  "Lower it where the way to the host is the limit. The first layers wait longest "
 	  "for the [backward pass], so theirs are sent first." },
+	{ WORD_KNOB, "frozen_layers", NULL,
+	  "How many [layers] at the start of the model, and the embedding below them, "
+	  "keep the [weights] that they have while the others train.",
+	  "More of them need less memory and time: no [gradients], nothing of the "
+	  "[optimizer], and no [backward pass], since nothing below asks for one." },
+	{ WORD_KNOB, "frozen_head", NULL,
+	  "Whether the last norm and the matrix that makes words of hidden states keep "
+	  "their [weights] too.",
+	  "On saves the [gradients] and the optimizer's memory of a matrix as large as the "
+	  "vocabulary; gradients pass through it all the same." },
 	{ WORD_KNOB, "lora_targets", NULL,
 	  "Which matrices of a layer have adapters under [LoRA].",
 	  "Those of queries, keys and values alone keep and train least; all learn "

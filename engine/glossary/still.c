@@ -28,6 +28,8 @@ static const struct {
 	{ "in_network_reduction",
 	  "It counts where a sum crosses switches that add up; with two domains, or "
 	  "none to cross, an exchange is as quick." },
+	{ "pp", "A pipeline needs more than one GPU, and layers that all train: see "
+		"frozen_layers." },
 	{ "leaf_gpus",
 	  "Leaf switches cost nothing where their links upwards are as wide as those "
 	  "below: see oversubscription." },

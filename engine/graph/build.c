@@ -385,6 +385,8 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->weight_pass = weight_pass(plan, out->width);
 	out->op_by_op = !plan->fused_norms && !plan->compile;
 	out->frozen = plan->lora_rank > 0;
+	out->table_frozen = out->frozen || scenario_freezes(scenario);
+	out->head_frozen = out->frozen || scenario_freezes_head(scenario);
 	out->adapter_rank = (double)plan->lora_rank;
 	graph_set_formats(out);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;

@@ -14,25 +14,31 @@ static void draw_embedding(const struct graph_context *c, struct graph *out)
 	 * trains: below the first adapter nobody asks for a gradient */
 	op = graph_memory(c, out, OPERATOR_EMBEDDING, "embedding", c->tokens,
 			  h + (double)(s->model.layers * s->model.input_width),
-			  2 * c->width, c->frozen ? 0 : 8);
+			  2 * c->width, c->table_frozen ? 0 : 8);
 	op->weights = (double)scenario_padded_vocab(s) * h / tp +
 		      model_input_table(&s->model) / tp;
 	if (s->model.position == POSITION_LEARNED)
 		op->weights += (double)s->model.max_positions * h;
 	if (s->model.embedding_norm)
 		op->weights += model_norm_weights(&s->model);
-	op->trainable = c->frozen ? 0 : op->weights;
-	op->kept_bytes = s->model.dropout > 0 ? c->norm_tokens * h : 0;
+	op->trainable = c->table_frozen ? 0 : op->weights;
+	/* a head that is the same table has gradients of it */
+	if (c->table_frozen && !c->head_frozen && s->model.tied_embeddings)
+		op->trainable = (double)scenario_padded_vocab(s) * h / tp;
+	op->kept_bytes =
+		s->model.dropout > 0 && !scenario_freezes(s) ? c->norm_tokens * h : 0;
 	graph_collective(c, out, "embedded tokens", DIM_TP,
 			 s->plan.sp ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
 			 &c->mesh->tp_group, c->tokens * h * c->width, 1, 0);
 	graph_collective(c, out, "embedding gradient", DIM_TP, COLLECTIVE_ALL_GATHER,
-			 &c->mesh->tp_group, c->tokens * h * c->width, 0, s->plan.sp);
+			 &c->mesh->tp_group, c->tokens * h * c->width, 0,
+			 s->plan.sp && !scenario_freezes(s));
 }
 
 void graph_embedding(const struct graph_context *c, struct graph *out)
 {
 	out->count = 0;
+	out->forward_only = scenario_freezes(c->scenario);
 	draw_embedding(c, out);
 }
 
@@ -66,6 +72,7 @@ static void draw_head(const struct graph_context *c, struct graph *out)
 	/* the head stays in bf16 whatever the layers do, and has no adapters */
 	bf16.weight_pass = 0;
 	graph_stay_wide(&bf16);
+	bf16.frozen = c->head_frozen;
 	graph_norm(&bf16, out, "final norm", c->norm_tokens, h);
 	graph_enter_tp(&bf16, out, "head input", 1, 1);
 	bf16.adapter_rank = 0;
@@ -83,6 +90,7 @@ static void draw_head(const struct graph_context *c, struct graph *out)
 void graph_head(const struct graph_context *c, struct graph *out)
 {
 	out->count = 0;
+	out->forward_only = false;
 	draw_head(c, out);
 }
 
@@ -124,6 +132,7 @@ static void have_none(struct graph_operator *op)
 void graph_mtp(const struct graph_context *c, struct graph *out)
 {
 	out->count = 0;
+	out->forward_only = false;
 	draw_embedding(c, out);
 	have_none(&out->item[0]);
 	join_halves(c, out);

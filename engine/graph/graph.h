@@ -193,7 +193,8 @@ FORMULA(graph_slowest, (double n, double deviation), 1 + deviation * sqrt(2 * ln
 
 struct graph {
 	int count;
-	int mixer_count; /* of them, those of a layer up to its MLP */
+	int mixer_count;   /* of them, those of a layer up to its MLP */
+	bool forward_only; /* of a frozen layer: no gradient comes back to it */
 	struct graph_operator item[MAX_OPERATORS];
 };
 
@@ -223,6 +224,7 @@ struct graph_context {
 	double operator_launches;       /* what an operator costs the CPU */
 	double launch_seconds;          /* and one of its launches */
 	bool frozen;                    /* LoRA: the base does not train */
+	bool table_frozen, head_frozen; /* nor do the ends of a model */
 	double adapter_rank;            /* of the adapters beside its matrices */
 };
 

@@ -259,6 +259,25 @@ static const struct graph_context *kind_context(const struct graph_context *c,
 	return wide;
 }
 
+/* No gradient of what it makes is asked for: it keeps nothing, and has no backward. */
+static void drop_backward(struct graph_operator *op)
+{
+	op->trainable = 0;
+	op->saved_bytes = op->kept_bytes = 0;
+	op->input_grad_flops = op->weight_grad_flops = op->backward_bytes = 0;
+	op->input_grad_seconds = op->weight_grad_seconds = 0;
+	op->quantise_gradient_bytes = op->draws = 0;
+	op->small_backward = op->host_backward = 0;
+	op->backward_calls = 0;
+}
+
+static void freeze(const struct layer_kind *kind, struct graph *out)
+{
+	out->forward_only = kind->frozen;
+	for (int i = 0; kind->frozen && i < out->count; i++)
+		drop_backward(&out->item[i]);
+}
+
 void graph_layer(const struct graph_context *c, int k, struct graph *out)
 {
 	const struct layer_kind *kind = &c->scenario->model.kind[k];
@@ -270,6 +289,7 @@ void graph_layer(const struct graph_context *c, int k, struct graph *out)
 	out->mixer_count = out->count;
 	mlp_half(c, kind, out);
 	graph_count_host(c, k, 0, out);
+	freeze(kind, out);
 }
 
 void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
@@ -285,6 +305,7 @@ void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
 	out->count = out->mixer_count;
 	mlp_half(c, &m->kind[k], out);
 	graph_count_host(c, k, out->mixer_count, out);
+	freeze(&m->kind[k], out);
 }
 
 const char *operator_label(enum operator_kind kind)

@@ -128,6 +128,7 @@ WHERE(names_modules, keeps_tensors(s) && s->plan.offload_modules != 0)
 WHERE(has_gates, s->model.gated_mlp)
 WHERE(has_adapters, s->plan.serving.adapters > 0)
 WHERE(is_lora, s->plan.lora_rank > 0)
+WHERE(may_freeze, !is_lora(s) && (s->plan.pp < 2 || s->plan.frozen_layers > 0))
 WHERE(has_split_adapters, is_lora(s) && s->plan.tp > 1 && s->plan.sp &&
 				  s->stack.splits_adapters &&
 				  s->plan.lora_targets != LORA_QKV)
@@ -412,6 +413,15 @@ const struct knob knob_table[] = {
 	  "weights.",
 	  GROUP_MEMORY, COUNT(plan.lora_rank, 0, 4096), .step = STEP_SERIES,
 	  .zero = "off" },
+	{ "frozen_layers", NULL, "frozen layers", "layers",
+	  "First layers that do not train, nor does the embedding: they have no "
+	  "gradients and no backward pass, and need PP 1.",
+	  GROUP_MEMORY, COUNT(plan.frozen_layers, 0, MAX_LAYERS), .step = STEP_ONE,
+	  .zero = "none", .applies = may_freeze },
+	{ "frozen_head", NULL, "frozen head", "",
+	  "The last norm and the head do not train either; gradients still pass "
+	  "through them.",
+	  GROUP_MEMORY, SWITCH(plan.frozen_head), .applies = scenario_freezes },
 	{ "lora_targets", NULL, "LoRA targets", "",
 	  "Which matrices of a layer have adapters: all, attention's, or only qkv. "
 	  "Frozen matrices without one need not store their inputs.",

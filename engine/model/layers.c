@@ -28,7 +28,7 @@ bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b)
 static bool kind_equal(const struct layer_kind *a, const struct layer_kind *b)
 {
 	return a->mlp == b->mlp && a->ffn == b->ffn && a->wide == b->wide &&
-	       model_same_mixer(a, b);
+	       a->frozen == b->frozen && model_same_mixer(a, b);
 }
 
 /* Members only: models are compared byte by byte, so padding must stay zero. */
@@ -40,6 +40,7 @@ static void copy_kind(struct layer_kind *to, const struct layer_kind *from)
 	to->beside = from->beside;
 	to->ffn = from->ffn;
 	to->wide = from->wide;
+	to->frozen = from->frozen;
 	memcpy(&to->attention, &from->attention,
 	       offsetof(struct attention, output_gate) +
 		       sizeof from->attention.output_gate);
@@ -62,22 +63,24 @@ bool model_add_layer(struct model *model, const struct layer_kind *kind)
 	return true;
 }
 
-bool model_widen(struct model *model, int64_t first, int64_t last)
+bool model_mark(struct model *model, const struct layer_marks *marks)
 {
-	struct model widened = *model;
+	struct model marked = *model;
 
-	widened.layers = 0;
-	widened.kinds = 0;
-	memset(widened.kind, 0, sizeof widened.kind);
+	marked.layers = 0;
+	marked.kinds = 0;
+	memset(marked.kind, 0, sizeof marked.kind);
 	for (int64_t i = 0; i < model->layers; i++) {
 		struct layer_kind kind;
 
 		copy_kind(&kind, &model->kind[model->layer[i]]);
-		kind.wide = i < first || i >= model->layers - last;
-		if (!model_add_layer(&widened, &kind))
+		kind.wide =
+			i < marks->wide_first || i >= model->layers - marks->wide_last;
+		kind.frozen = i < marks->frozen;
+		if (!model_add_layer(&marked, &kind))
 			return false;
 	}
-	*model = widened;
+	*model = marked;
 	return true;
 }
 

@@ -266,6 +266,49 @@ double model_counted_flops_per_token(const struct model *model,
 	       6 * model_adapters(model, lora_rank, targets);
 }
 
+double model_spared_flops_per_token(const struct model *model, int64_t seq,
+				    bool full_square, bool head)
+{
+	double layers[MAX_LAYER_KINDS], weights = 0, mixing = 0;
+	struct layer_counts counts;
+
+	model_kinds_layers(model, layers);
+	for (int k = 0; k < model->kinds; k++) {
+		if (!model->kind[k].frozen)
+			continue;
+		model_count_layer(model, &model->kind[k], &counts);
+		weights += layers[k] * counts.active;
+		mixing += layers[k] *
+			  mixing_flops(model, &model->kind[k], seq, full_square);
+	}
+	if (head)
+		weights += (double)(1 + model->mtp_layers) / 2 * (double)model->vocab *
+			   (double)model->hidden;
+	return 4 * weights + 2 * mixing;
+}
+
+double model_frozen_weights(const struct model *model, bool head)
+{
+	double layers[MAX_LAYER_KINDS], sum = 0;
+	struct model_counts all;
+	struct layer_counts counts;
+
+	model_count(model, &all);
+	model_kinds_layers(model, layers);
+	for (int k = 0; k < model->kinds; k++) {
+		if (!model->kind[k].frozen)
+			continue;
+		model_count_layer(model, &model->kind[k], &counts);
+		sum += layers[k] * counts.total;
+	}
+	sum += all.embedding;
+	if (head)
+		sum += all.head + model_norm_weights(model);
+	else if (model->tied_embeddings)
+		sum -= (double)model->vocab * (double)model->hidden;
+	return sum;
+}
+
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
 				     bool full_square, int64_t lora_rank, int targets)
 {

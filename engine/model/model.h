@@ -93,7 +93,9 @@ struct layer_kind {
 	enum mixer_kind beside;
 	struct attention attention; /* of mixers that attend */
 	int64_t ffn;                /* width of a dense MLP */
-	bool wide; /* the plan keeps it in 16 bits beside narrow ones (model_widen()) */
+	/* The plan keeps it in 16 bits beside narrow ones; it does not train, nor does
+	 * any layer below it (model_mark()). */
+	bool wide, frozen;
 };
 
 /* Which matrices the published weights have in a narrow format: all large ones, those
@@ -214,6 +216,15 @@ double model_weight_flops(int64_t lora_rank);
  * trains all. */
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
 				     bool full_square, int64_t lora_rank, int targets);
+/* Of them what layers that are marked as frozen have not, since no gradient goes below
+ * the first layer that trains: 4 x their active weights and two thirds of their
+ * attention. `head`: it does not train either, and has no gradient of its weights. */
+double model_spared_flops_per_token(const struct model *model, int64_t seq,
+				    bool full_square, bool head);
+/* Weights that do not train where layers are marked so: theirs and the embedding's,
+ * and, with `head`, those of the head and the last norm. A table that is tied to a head
+ * that trains, trains. */
+double model_frozen_weights(const struct model *model, bool head);
 /* The same for one who has the counts. */
 double model_counted_flops_per_token(const struct model *model,
 				     const struct model_counts *counts, int64_t seq,
@@ -233,9 +244,14 @@ double model_kv_bytes_per_token(const struct model *model, int64_t seq,
  * heads that are shared stay as they are. False if it has too many layers. out may not
  * be the model. */
 bool model_scale(const struct model *model, double factor, struct model *out);
-/* Make kinds of their own of so many layers at the start and at the end, and of no
- * others. False, and nothing is changed, if there are too many kinds. */
-bool model_widen(struct model *model, int64_t first, int64_t last);
+/* Layers that a plan runs in another way than the others: so many at the start and at
+ * the end in 16 bits, and the first so many frozen. */
+struct layer_marks {
+	int64_t wide_first, wide_last, frozen;
+};
+/* Make kinds of their own of these layers, and of no others. False, and nothing is
+ * changed, if there are too many kinds. */
+bool model_mark(struct model *model, const struct layer_marks *marks);
 /* Empty, or what is wrong with the shape, in out (size bytes): true if sound. */
 bool model_sound(const struct model *model, char *out, int size);
 

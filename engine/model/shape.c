@@ -43,6 +43,7 @@ void shapes_measure(const struct model *m, const struct layer_kind *kind, double
 static bool same_join(const struct model *m, int k)
 {
 	return k > 0 && m->kind[k].wide == m->kind[k - 1].wide &&
+	       m->kind[k].frozen == m->kind[k - 1].frozen &&
 	       shapes_parallel(m, &m->kind[k]) == shapes_parallel(m, &m->kind[k - 1]);
 }
 

@@ -207,6 +207,8 @@ struct plan {
 	int lora_targets;     /* enum lora_targets of engine/model/model.h */
 	bool lora_exchange;   /* adapters of rows send by one all-to-all (Megatron) */
 	int frozen_format;
+	int64_t frozen_layers; /* the first so many, and the embedding, do not train */
+	bool frozen_head;      /* nor, beside them, the last norm and the head */
 
 	/* precision and kernels */
 	int precision, grad_dtype, fp8_recipe, weight_format;

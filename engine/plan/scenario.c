@@ -261,23 +261,40 @@ static bool widens(const struct scenario *s)
 	       (s->plan.wide_first > 0 || s->plan.wide_last > 0);
 }
 
-void scenario_widen(struct scenario *s)
+bool scenario_freezes(const struct scenario *s)
 {
-	bool wide = widens(s), is_wide = false;
-
-	for (int k = 0; k < s->model.kinds && k < MAX_LAYER_KINDS; k++)
-		is_wide |= s->model.kind[k].wide;
-	/* a model of too many kinds is refused (X14) */
-	if (wide || is_wide)
-		model_widen(&s->model, wide ? s->plan.wide_first : 0,
-			    wide ? s->plan.wide_last : 0);
+	return s->plan.mode == MODE_TRAINING && s->plan.lora_rank == 0 &&
+	       s->plan.frozen_layers > 0;
 }
 
-const struct scenario *scenario_widened(const struct scenario *s, struct scenario *room)
+bool scenario_freezes_head(const struct scenario *s)
 {
-	if (!widens(s))
+	return scenario_freezes(s) && s->plan.frozen_head;
+}
+
+void scenario_mark(struct scenario *s)
+{
+	struct layer_marks marks = { 0 };
+	bool marked = false;
+
+	if (widens(s)) {
+		marks.wide_first = s->plan.wide_first;
+		marks.wide_last = s->plan.wide_last;
+	}
+	if (scenario_freezes(s))
+		marks.frozen = s->plan.frozen_layers;
+	for (int k = 0; k < s->model.kinds && k < MAX_LAYER_KINDS; k++)
+		marked |= s->model.kind[k].wide || s->model.kind[k].frozen;
+	/* a model of too many kinds is refused (X27) */
+	if (marked || widens(s) || scenario_freezes(s))
+		model_mark(&s->model, &marks);
+}
+
+const struct scenario *scenario_marked(const struct scenario *s, struct scenario *room)
+{
+	if (!widens(s) && !scenario_freezes(s))
 		return s;
 	*room = *s;
-	scenario_widen(room);
+	scenario_mark(room);
 	return room;
 }

@@ -65,10 +65,15 @@ bool scenario_trains_narrow(const struct scenario *scenario);
 bool scenario_attends_narrow(const struct scenario *scenario);
 /* Whether activations go to the host and come back. */
 bool plan_sends_activations(const struct plan *plan);
-/* Its layers that stay in 16 bits as kinds of their own, or no longer so. */
-void scenario_widen(struct scenario *scenario);
+/* Whether the first layers of what it trains do not train, and whether its head does
+ * not either. */
+bool scenario_freezes(const struct scenario *scenario);
+bool scenario_freezes_head(const struct scenario *scenario);
+/* Its layers that stay in 16 bits, or do not train, as kinds of their own, or no longer
+ * so. */
+void scenario_mark(struct scenario *scenario);
 /* The same of a copy in `room`, where there are such layers; else the scenario. */
-const struct scenario *scenario_widened(const struct scenario *scenario,
-					struct scenario *room);
+const struct scenario *scenario_marked(const struct scenario *scenario,
+				       struct scenario *room);
 
 #endif

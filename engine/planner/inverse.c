@@ -84,11 +84,12 @@ static int falling(const void *a, const void *b)
 /* No machine of fewer GPUs computes the run in time at its full rate. */
 static void drop_hopeless(struct inverse *inverse)
 {
-	const struct scenario *s = &inverse->problem->base;
-	double flops =
-		s->plan.tokens * model_trained_flops_per_token(
-					 &s->model, scenario_attended_len(s), false,
-					 s->plan.lora_rank, s->plan.lora_targets);
+	struct scenario room;
+	const struct scenario *s = scenario_marked(&inverse->problem->base, &room);
+	struct model_counts counts;
+
+	model_count(&s->model, &counts);
+	double flops = s->plan.tokens * train_flops_per_token(s, &counts, false);
 	double peak = s->cluster.accelerator.peak_flops[s->plan.precision] *
 		      inverse->deadline_seconds / fmin(1, s->cluster.scale);
 	int kept = 0;

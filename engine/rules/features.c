@@ -403,15 +403,19 @@ bool breaks_wide_kinds(const struct facts *f, struct broken *out)
 	struct scenario room;
 	const struct model *m = &room.model;
 
-	if (!has_wide_layers(f) || f->model->layers < 1)
+	bool freezes = scenario_freezes(f->scenario);
+
+	if ((!has_wide_layers(f) && !freezes) || f->model->layers < 1)
 		return false;
 	room = *f->scenario;
-	scenario_widen(&room);
+	scenario_mark(&room);
 	/* the first or the last layer is one */
-	if (m->kind[m->layer[0]].wide || m->kind[m->layer[m->layers - 1]].wide)
+	if (m->kind[m->layer[0]].wide || m->kind[m->layer[0]].frozen ||
+	    m->kind[m->layer[m->layers - 1]].wide)
 		return false;
 	*out = (struct broken){ .value = { MAX_LAYER_KINDS },
-				.mend = { { "wide_first", MEND_VALUE, 0 },
+				.mend = { { freezes ? "frozen_layers" : "wide_first",
+					    MEND_VALUE, 0 },
 					  { "wide_last", MEND_VALUE, 0 } } };
 	return true;
 }
@@ -456,6 +460,29 @@ bool breaks_host_link(const struct facts *f, struct broken *out)
 							   : "activation_offload",
 			    MEND_VALUE, 0 } },
 	};
+	return true;
+}
+
+bool breaks_frozen_layers(const struct facts *f, struct broken *out)
+{
+	int64_t layers = f->model->layers;
+
+	if (!scenario_freezes(f->scenario) || f->plan->frozen_layers < layers)
+		return false;
+	*out = (struct broken){
+		.value = { (double)f->plan->frozen_layers, (double)layers },
+		.mend = { { "frozen_layers", MEND_VALUE, layers - 1 } }
+	};
+	return true;
+}
+
+bool breaks_frozen_stages(const struct facts *f, struct broken *out)
+{
+	if (!scenario_freezes(f->scenario) || f->plan->pp < 2)
+		return false;
+	*out = (struct broken){ .value = { (double)f->plan->pp },
+				.mend = { { "pp", MEND_VALUE, 1 },
+					  { "frozen_layers", MEND_VALUE, 0 } } };
 	return true;
 }
 

@@ -143,6 +143,8 @@ bool breaks_wide_kinds(const struct facts *f, struct broken *out);
 bool breaks_trained_precision(const struct facts *f, struct broken *out);
 bool breaks_host_link(const struct facts *f, struct broken *out);
 bool breaks_recipe(const struct facts *f, struct broken *out);
+bool breaks_frozen_layers(const struct facts *f, struct broken *out);
+bool breaks_frozen_stages(const struct facts *f, struct broken *out);
 bool breaks_lora(const struct facts *f, struct broken *out);
 bool breaks_balance(const struct facts *f, struct broken *out);
 bool breaks_stages(const struct facts *f, struct broken *out);

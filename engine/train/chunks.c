@@ -26,6 +26,10 @@ void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost, doubl
 	to->dense_trainable += count * cost->dense_trainable;
 	to->expert_trainable += count * cost->expert_trainable;
 	to->expert_layers += cost->expert > 0 ? count : 0;
+	if (cost->forward_only) {
+		to->dense_still += count * cost->dense;
+		to->expert_still += count * cost->expert;
+	}
 	to->flops += count * cost->flops;
 	to->again_flops += count * cost->again_flops;
 	to->host_bytes += count * cost->host_bytes;

@@ -13,11 +13,13 @@ bool step_hides_in_pairs(const struct scenario *scenario)
 }
 
 /* Of a layer that does not run again whole. */
-static inline bool runs_again(const struct graph_context *c,
+static inline bool runs_again(const struct graph_context *c, const struct graph *graph,
 			      const struct graph_operator *op)
 {
 	const struct plan *plan = &c->scenario->plan;
 
+	if (graph->forward_only)
+		return false;
 	if (op->with_layer)
 		return plan->recompute == RECOMPUTE_FULL;
 	if (step_has_policy(plan))
@@ -154,10 +156,10 @@ static void hold_tensors(const struct graph_context *c, bool again,
 	op->held_bytes -= op->away_bytes;
 }
 
-static void add_operator(const struct graph_context *c, bool full,
-			 struct graph_operator *op, struct layer_cost *out)
+static void add_operator(const struct graph_context *c, const struct graph *graph,
+			 bool full, struct graph_operator *op, struct layer_cost *out)
 {
-	bool again = full || runs_again(c, op);
+	bool again = full || runs_again(c, graph, op);
 
 	op->again = again;
 	hold_tensors(c, again, op);
@@ -200,6 +202,8 @@ static void per_op_policy(const struct graph_context *c, struct graph *graph,
 	const struct plan *plan = &c->scenario->plan;
 	double input = c->norm_tokens * (double)c->scenario->model.hidden * c->width;
 
+	if (graph->forward_only)
+		return;
 	/* the head is no layer */
 	if (step_has_policy(plan)) {
 		/* a scan over layers carries each one's input */
@@ -219,7 +223,7 @@ static void per_op_policy(const struct graph_context *c, struct graph *graph,
 			continue;
 		out->saved_bytes += half - op->kept_bytes;
 		op->held_bytes += half - op->kept_bytes;
-		if (runs_again(c, op))
+		if (runs_again(c, graph, op))
 			continue;
 		op->again = 0.5;
 		out->recompute += op->forward_seconds / 2;
@@ -253,9 +257,10 @@ void layer_cost(const struct graph_context *c, struct graph *graph, bool full,
 	for (int i = 0; i < graph->count; i++) {
 		if (graph->item[i].kind == OPERATOR_COLLECTIVE)
 			expose_call(c, graph, &graph->item[i]);
-		add_operator(c, full, &graph->item[i], out);
+		add_operator(c, graph, full, &graph->item[i], out);
 	}
 	per_op_policy(c, graph, out);
+	out->forward_only = graph->forward_only;
 	/* behind all that both compute, up to the share that the stack reaches */
 	out->pairs_hide =
 		lesser(out->pairs_hide,
@@ -289,7 +294,7 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 		if (op->kind != OPERATOR_COLLECTIVE || calls == 0)
 			continue;
 		seconds /= calls;
-		if (full || runs_again(c, op)) {
+		if (full || runs_again(c, graph, op)) {
 			calls += op->forward_calls;
 			exposed += op->exposed_forward;
 		}
@@ -349,7 +354,8 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 {
 	const struct model *m = &step->scenario->model;
 	struct layer_cost *cost = &step->kind[kind];
-	double share = step_recomputed_share(step->scenario), layers = 0;
+	double layers = 0;
+	double share = graph->forward_only ? 0 : step_recomputed_share(step->scenario);
 
 	if (out)
 		layers = step->kind_layers[kind] / (double)step->stages;

@@ -18,6 +18,14 @@ static double saved_weights(const struct scenario *s, const struct estimate *out
 				     : out->parameters;
 }
 
+/* Those of them that an optimizer keeps nothing of. */
+static double saved_frozen(const struct scenario *s)
+{
+	return scenario_freezes(s)
+		       ? model_frozen_weights(&s->model, scenario_freezes_head(s))
+		       : 0;
+}
+
 /* Young (1974) and Daly (2006): checkpoint every sqrt(2 C MTBF); lost are the
  * checkpoints, half an interval per failure and the restart. */
 static void count_failures(const struct scenario *s, struct estimate *out)
@@ -30,8 +38,8 @@ static void count_failures(const struct scenario *s, struct estimate *out)
 
 	/* weights and optimizer state, once, written by all nodes together */
 	run->checkpoint_bytes =
-		saved_weights(s, out) * ((s->plan.precision == PRECISION_FP32 ? 4 : 2) +
-					 step_optimizer_bytes(s));
+		saved_weights(s, out) * (s->plan.precision == PRECISION_FP32 ? 4 : 2) +
+		(saved_weights(s, out) - saved_frozen(s)) * step_optimizer_bytes(s);
 	run->checkpoint_seconds =
 		c->checkpoint_bytes_per_second > 0
 			? run->checkpoint_bytes /

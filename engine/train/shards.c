@@ -36,6 +36,7 @@ struct shard_family {
 	const char *gathers, *scatters; /* names of the collectives */
 	struct group group;
 	double weight_bytes, gradient_bytes;
+	double again; /* share of the weights that a backward reads, too */
 	struct collective gather, scatter;
 };
 
@@ -43,7 +44,7 @@ enum { DENSE, EXPERT, FAMILIES };
 
 struct shard_cost {
 	struct shard_family family[FAMILIES];
-	double gather_seconds, scatter_seconds; /* of both */
+	double gather_seconds, again_seconds, scatter_seconds; /* of both */
 };
 
 static void price_family(const struct graph_context *c, double calls,
@@ -60,6 +61,14 @@ static void price_family(const struct graph_context *c, double calls,
 	step_pieces(&c->fabric, &family->group, COLLECTIVE_ALL_GATHER,
 		    family->weight_bytes, calls, &family->gather);
 	out->gather_seconds += family->gather.seconds;
+	if (c->scenario->plan.fsdp_reshard)
+		out->again_seconds += family->again * family->gather.seconds;
+}
+
+/* Calls are of layers: those that a forward alone reads are left out. */
+static double share_again(double held, double still)
+{
+	return still > 0 ? 1 - still / held : 1;
 }
 
 /* One micro-batch in one direction. Where experts are on the ranks that dense weights
@@ -79,22 +88,27 @@ static void price_shards(const struct graph_context *c, const struct chunk_time 
 	dense->group = step_shard_group(&c->mesh->dense_group, shards.dense);
 	dense->weight_bytes = t->dense * weight;
 	dense->gradient_bytes = t->dense_trainable * gradient;
+	dense->again = share_again(t->dense, t->dense_still);
 	if (step_experts_apart(c->mesh)) {
 		expert->gathers = "gather experts";
 		expert->scatters = "scatter experts";
 		expert->group = step_shard_group(&c->mesh->edp_group, shards.expert);
 		expert->weight_bytes = t->expert * weight;
 		expert->gradient_bytes = t->expert_trainable * gradient;
+		expert->again = share_again(t->expert, t->expert_still);
 		price_family(c, t->expert_layers, expert, out);
 	} else {
 		dense->weight_bytes += t->expert * weight;
 		dense->gradient_bytes += t->expert_trainable * gradient;
+		dense->again = share_again(t->dense + t->expert,
+					   t->dense_still + t->expert_still);
 	}
 	price_family(c, t->layers, dense, out);
 }
 
-/* The families have of the exposed time what they have of the seconds. */
-static void list_shards(const struct shard_cost *cost, double gathers, double scatters,
+/* Of so many forwards and backwards that gather, and backwards that scatter. The
+ * families have of the exposed time what they have of the seconds. */
+static void list_shards(const struct shard_cost *cost, const double runs[3],
 			const double exposed[2], struct estimate *out)
 {
 	for (int i = 0; i < FAMILIES; i++) {
@@ -103,11 +117,12 @@ static void list_shards(const struct shard_cost *cost, double gathers, double sc
 
 		if (g->seconds > 0)
 			step_traffic(out, f->gathers, DIM_DP, COLLECTIVE_ALL_GATHER,
-				     &f->group, gathers, f->weight_bytes, g,
+				     &f->group, runs[0] + runs[1] * f->again,
+				     f->weight_bytes, g,
 				     exposed[0] * g->seconds / cost->gather_seconds);
 		if (c->seconds > 0)
 			step_traffic(out, f->scatters, DIM_DP,
-				     COLLECTIVE_REDUCE_SCATTER, &f->group, scatters,
+				     COLLECTIVE_REDUCE_SCATTER, &f->group, runs[2],
 				     f->gradient_bytes, c,
 				     exposed[1] * c->seconds / cost->scatter_seconds);
 	}
@@ -148,8 +163,7 @@ static struct shown backward_shown(const struct step *step, const struct chunk_t
 	const struct scenario *s = step->scenario;
 	const struct plan *plan = &s->plan;
 	double compute = t->input_grad + t->weight_grad + t->recompute;
-	double gather =
-		plan->zero == 3 && plan->fsdp_reshard ? cost->gather_seconds : 0;
+	double gather = cost->again_seconds;
 	double scatter = cost->scatter_seconds, moved, all;
 
 	if (step_scatters_behind(s))
@@ -189,12 +203,14 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 	backward = backward_shown(step, t, &cost);
 	backward.scatter *= once;
 	t->gather_seconds = cost.gather_seconds;
+	t->again_seconds = cost.again_seconds;
 	t->scatter_seconds = cost.scatter_seconds;
 	t->shard_forward = forward;
 	t->shard_backward = backward.gather + backward.scatter;
 	expose_shards(t);
 	if (out)
-		list_shards(&cost, all * (once + again), all * once,
+		list_shards(&cost,
+			    (double[]){ all * once, again ? all : 0, all * once },
 			    (double[]){ all * (forward + backward.gather),
 					all * backward.scatter },
 			    out);
@@ -205,15 +221,13 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 static double shard_layer_seconds(const struct step *step,
 				  const struct layer_cost *layer)
 {
-	const struct plan *plan = &step->scenario->plan;
 	double once = once_share(step);
 	struct chunk_time t = { .layers = 1 };
 	struct shard_cost cost;
 
 	chunk_add_layer(&t, layer, 1);
 	price_shards(&step->context, &t, &cost);
-	return once * (cost.gather_seconds + cost.scatter_seconds) +
-	       (plan->zero == 3 && plan->fsdp_reshard ? cost.gather_seconds : 0);
+	return once * (cost.gather_seconds + cost.scatter_seconds) + cost.again_seconds;
 }
 
 /* Seconds of the GPU, without what it waits for launches behind counts, and of the CPU

@@ -199,7 +199,9 @@ static inline double states_trained_share(const struct scenario *scenario,
 {
 	double layers = (double)scenario->model.layers / (double)scenario->plan.pp;
 
-	return scenario->plan.lora_rank > 0 ? trained_layers / layers : 1;
+	return scenario->plan.lora_rank > 0 || scenario_freezes(scenario)
+		       ? trained_layers / layers
+		       : 1;
 }
 
 /* Seconds of an update that do not depend on how many weights it has: of a step and of

@@ -22,6 +22,9 @@ struct chunk_time {
 	double layers, expert_layers; /* all, and those that have experts */
 	double dense, expert, dense_trainable, expert_trainable;
 	double table; /* trainable weights of the table that tokens are looked up in */
+	/* of those held, what a forward alone reads: frozen layers and their embedding
+	 */
+	double dense_still, expert_still;
 	double flops, again_flops;
 	double host_bytes;                  /* of activations that go to the host */
 	double saved_bytes;                 /* of activations that stay */
@@ -29,7 +32,9 @@ struct chunk_time {
 	double all_forward, all_input_grad; /* sums that the pipeline sees */
 	/* Parts of what is exposed: gathering and scattering shards, and offload. */
 	double shard_forward, shard_backward, offload_forward, offload_backward;
-	double gather_seconds, scatter_seconds; /* of the shards, one way */
+	/* of the shards: for a forward, for a backward where they are freed, and back
+	 */
+	double gather_seconds, again_seconds, scatter_seconds;
 	double accumulate; /* part of weight_grad: adding gradients to their sum */
 };
 
@@ -47,6 +52,7 @@ struct layer_cost {
 	double dense_trainable, expert_trainable;
 	double narrow;      /* those of them that turn to fp8 or fp4 once a step */
 	double trained;     /* share of a layer's weights that train; 0 of the ends */
+	bool forward_only;  /* no gradient comes back to it */
 	double saved_bytes; /* held per micro-batch, after recomputation and offload */
 	double host_bytes;  /* activations that are sent to the host instead */
 	double sent_bytes;  /* those of them that the plan names */

@@ -20,6 +20,24 @@ static void clear_estimate(struct estimate *out)
 	clear_bytes((char *)out + rest, offsetof(struct estimate, traffic) - rest);
 }
 
+double train_flops_per_token(const struct scenario *s,
+			     const struct model_counts *counts, bool full_square)
+{
+	int64_t seq = scenario_attended_len(s);
+
+	return model_counted_flops_per_token(&s->model, counts, seq, full_square,
+					     s->plan.lora_rank, s->plan.lora_targets) -
+	       train_spared_flops(s, full_square);
+}
+
+double train_spared_flops(const struct scenario *s, bool full_square)
+{
+	if (!scenario_freezes(s))
+		return 0;
+	return model_spared_flops_per_token(&s->model, scenario_attended_len(s),
+					    full_square, scenario_freezes_head(s));
+}
+
 static void derive_degrees(const struct scenario *s, struct estimate *out)
 {
 	struct model_counts counts;
@@ -27,10 +45,8 @@ static void derive_degrees(const struct scenario *s, struct estimate *out)
 	model_count(&s->model, &counts);
 	out->parameters = counts.total;
 	out->active_parameters = counts.active;
-	out->flops_per_token = model_counted_flops_per_token(
-		&s->model, &counts, scenario_attended_len(s),
-		s->plan.flops_convention == FLOPS_FULL, s->plan.lora_rank,
-		s->plan.lora_targets);
+	out->flops_per_token = train_flops_per_token(
+		s, &counts, s->plan.flops_convention == FLOPS_FULL);
 	out->world = s->cluster.gpus;
 	out->dp = scenario_dp(s);
 	out->etp = scenario_etp(s);
@@ -117,7 +133,7 @@ bool settled_layout(const struct scenario *scenario, struct estimate *scratch,
 void settled_graph(const struct scenario *scenario, int part, struct graph *out)
 {
 	bool full = scenario->plan.recompute == RECOMPUTE_FULL &&
-		    part < scenario->model.kinds;
+		    part < scenario->model.kinds && !scenario->model.kind[part].frozen;
 	struct graph_context context;
 	struct layer_cost cost;
 	struct mesh mesh;

@@ -15,6 +15,13 @@ void train_estimate(const struct scenario *scenario, struct estimate *out);
  * who looks at many plans. */
 void train_figures(const struct scenario *scenario, struct estimate *out);
 
+/* Model FLOPs of a token, forward and backward, of a scenario whose layers are marked
+ * (scenario_marked()); and, of them left out, the gradients that frozen layers have
+ * not. */
+double train_flops_per_token(const struct scenario *scenario,
+			     const struct model_counts *counts, bool full_square);
+double train_spared_flops(const struct scenario *scenario, bool full_square);
+
 /* Megatron's layout string of the split that the estimate takes ("Et*2|(t*3|)*6,t*2L");
  * false (and an empty string) if the plan is illegal or size too small. scratch is
  * overwritten. */

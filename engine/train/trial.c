@@ -15,7 +15,7 @@ void trial_begin(struct trial *trial)
 	const struct scenario *scenario = &trial->scenario;
 	struct step *step = &trial->step;
 
-	scenario_widen(&trial->scenario);
+	scenario_mark(&trial->scenario);
 	trial->parts = step_parts(&scenario->model);
 	step->scenario = &trial->scenario;
 	step->micro_batches = scenario_micro_batches(scenario);

@@ -1,5 +1,5 @@
-/* wide.c - layers that stay in 16 bits beside narrow ones are kinds of their own, in a
- * copy of the scenario for the length of a call. */
+/* wide.c - layers that stay in 16 bits beside narrow ones, and layers that do not
+ * train, are kinds of their own, in a copy of the scenario for the length of a call. */
 #include "engine/rules/legality.h"
 #include "engine/train/step.h"
 
@@ -10,13 +10,13 @@ void train_figures(const struct scenario *scenario, struct estimate *out)
 	/* of a pin the list tells whether it runs anywhere */
 	bool sums_alone = scenario->plan.collective == ALGORITHM_AUTO;
 
-	settled_estimate(scenario_widened(scenario, &room), sums_alone, out);
+	settled_estimate(scenario_marked(scenario, &room), sums_alone, out);
 }
 
 void train_estimate(const struct scenario *scenario, struct estimate *out)
 {
 	struct scenario room;
-	const struct scenario *wide = scenario_widened(scenario, &room);
+	const struct scenario *wide = scenario_marked(scenario, &room);
 
 	settled_estimate(wide, false, out);
 	scenario_mend(wide, &out->problems);
@@ -27,7 +27,7 @@ bool train_chunks(const struct scenario *scenario, struct estimate *out,
 {
 	struct scenario room;
 
-	return settled_chunks(scenario_widened(scenario, &room), out, chunks);
+	return settled_chunks(scenario_marked(scenario, &room), out, chunks);
 }
 
 bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
@@ -35,12 +35,12 @@ bool train_layout(const struct scenario *scenario, struct estimate *scratch, cha
 {
 	struct scenario room;
 
-	return settled_layout(scenario_widened(scenario, &room), scratch, out, size);
+	return settled_layout(scenario_marked(scenario, &room), scratch, out, size);
 }
 
 void train_graph(const struct scenario *scenario, int part, struct graph *out)
 {
 	struct scenario room;
 
-	settled_graph(scenario_widened(scenario, &room), part, out);
+	settled_graph(scenario_marked(scenario, &room), part, out);
 }

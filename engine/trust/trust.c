@@ -36,6 +36,7 @@ static const char *const words[TRUST_FEATURES] = {
 	[FEATURE_ACTIVATION_OFFLOAD] = "activation-offload",
 	[FEATURE_OTHER_OPTIMIZER] = "other-optimizer",
 	[FEATURE_LORA] = "lora",
+	[FEATURE_FROZEN] = "frozen-layers",
 	[FEATURE_ATTENTION_COPIES] = "attention-copies",
 	[FEATURE_KV_SHARDS] = "kv-shards",
 	[FEATURE_NARROW_KV] = "kv-precision",
@@ -138,7 +139,7 @@ static uint64_t precisions(const struct plan *p)
 	       bit(!precision_table[p->precision].trains, FEATURE_OTHER_PRECISION);
 }
 
-static uint64_t memory(const struct plan *p)
+static uint64_t memory_features(const struct plan *p)
 {
 	return precisions(p) |
 	       bit(p->recompute == RECOMPUTE_SELECTIVE, FEATURE_SELECTIVE) |
@@ -146,7 +147,8 @@ static uint64_t memory(const struct plan *p)
 	       bit(p->optimizer_offload > 0, FEATURE_OPTIMIZER_OFFLOAD) |
 	       bit(plan_sends_activations(p), FEATURE_ACTIVATION_OFFLOAD) |
 	       bit(p->optimizer != OPTIMIZER_ADAMW, FEATURE_OTHER_OPTIMIZER) |
-	       bit(p->lora_rank > 0, FEATURE_LORA);
+	       bit(p->lora_rank > 0, FEATURE_LORA) |
+	       bit(p->lora_rank == 0 && p->frozen_layers > 0, FEATURE_FROZEN);
 }
 
 static uint64_t find_network(const struct model *m)
@@ -200,7 +202,7 @@ uint64_t trust_features(const struct scenario *s)
 	if (s->plan.mode == MODE_INFERENCE)
 		return serving_features(s) | find_network(&s->model);
 	return sharding_features(s) | layer_features(s) | pipeline_features(s) |
-	       memory(&s->plan) | find_network(&s->model);
+	       memory_features(&s->plan) | find_network(&s->model);
 }
 
 static int count_bits(uint64_t bits)

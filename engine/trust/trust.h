@@ -42,6 +42,7 @@ enum trust_feature {
 	FEATURE_ACTIVATION_OFFLOAD,
 	FEATURE_OTHER_OPTIMIZER, /* than AdamW in fp32 */
 	FEATURE_LORA,
+	FEATURE_FROZEN, /* layers that do not train */
 	/* of servers */
 	FEATURE_ATTENTION_COPIES,
 	FEATURE_KV_SHARDS,

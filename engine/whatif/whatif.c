@@ -187,19 +187,13 @@ bool whatif_tunes(const struct knob *knob)
 	/* a server's work, and how well it guesses; a pin asks what the software may
 	 * not have */
 	static const char *const given[] = {
-		"gbs",           "seq",
-		"document_len",  "imbalance",
-		"lora_rank",     "mode",
-		"prompt",        "output",
-		"concurrency",   "request_rate",
-		"length_spread", "shared_prefix",
-		"host_prefix",   "goal_ttft",
-		"goal_tpot",     "batching",
-		"acceptance",    "draft_cost",
-		"speculative",   "draft_tokens",
-		"memory_share",  "arrival_scv",
-		"length_shape",  "collective",
-		"routing_skew",  "goal_percentile",
+		"gbs",           "seq",           "document_len", "imbalance",
+		"lora_rank",     "frozen_layers", "frozen_head",  "mode",
+		"prompt",        "output",        "concurrency",  "request_rate",
+		"length_spread", "shared_prefix", "host_prefix",  "goal_ttft",
+		"goal_tpot",     "batching",      "acceptance",   "draft_cost",
+		"speculative",   "draft_tokens",  "memory_share", "arrival_scv",
+		"length_shape",  "collective",    "routing_skew", "goal_percentile",
 	};
 
 	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)

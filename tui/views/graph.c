@@ -39,8 +39,7 @@ static int choices(const struct explorer *explorer)
 {
 	struct scenario room;
 
-	const struct model *model =
-		&scenario_widened(&explorer->scenario, &room)->model;
+	const struct model *model = &scenario_marked(&explorer->scenario, &room)->model;
 
 	return model->kinds + 2 + (model->mtp_layers > 0);
 }
@@ -102,8 +101,7 @@ static void choice_text(const struct explorer *explorer, char *out, size_t size)
 					      "Mamba-1",  "Mamba-2",   "linear" };
 	static const char *const mlps[] = { "no MLP", "dense MLP", "MoE" };
 	struct scenario room;
-	const struct model *model =
-		&scenario_widened(&explorer->scenario, &room)->model;
+	const struct model *model = &scenario_marked(&explorer->scenario, &room)->model;
 	int choice = chosen(explorer);
 	const struct layer_kind *kind = &model->kind[choice];
 	char window[32] = "";
