@@ -16,6 +16,7 @@
 #include "presets/runs/runs.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 
 static struct calibration_run slower(double factor, double network)
 {
@@ -349,6 +350,59 @@ static void a_log_that_tells_nothing_is_an_error(void **state)
 		"no block_start and block_stop");
 }
 
+/* The command with a log in place of seconds: of another plan it is refused, and so is
+ * a log beside seconds. */
+static void the_command_reads_a_log(void **state)
+{
+#define PLAN "calibrate llama3-8b-8-h100 --gbs 16 "
+	static const struct {
+		const char *options;
+		int status;
+		const char *says;
+	} rows[] = {
+		{ PLAN "--seq 4096 --mllog", 2,
+		  "max_sequence_length is 8192, but this plan's is 4096; give the plan "
+		  "that ran, or --seq 8192" },
+		{ PLAN "--gbs 32 --seq 8192 --mllog", 2,
+		  "global_batch_size is 16, but this plan's is 32; give the plan that "
+		  "ran, or --gbs 16" },
+		{ PLAN "--seq 8192 --measured-step 3 --mllog", 2,
+		  "both say how long a step took" },
+		{ PLAN "--seq 8192 --mllog", 0, ": a step takes 3 s\n" },
+	};
+	char home[] = "/tmp/shardscope-mllog-XXXXXX", file[64], line[256];
+	char usual[512], at_home[700];
+	FILE *log;
+
+	(void)state;
+	assert_non_null(mkdtemp(home));
+	snprintf(file, sizeof file, "%s/result.txt", home);
+	log = fopen(file, "w");
+	assert_non_null(log);
+	fputs(BATCH EVENT("max_sequence_length", "8192", "0", "0")
+		      EVENT("block_start", "null", "0", "0")
+			      EVENT("block_stop", "null", "30000", "160"),
+	      log);
+	assert_int_equal(fclose(log), 0);
+	snprintf(usual, sizeof usual, "%s", run_program());
+	snprintf(at_home, sizeof at_home, "env XDG_CONFIG_HOME=%s %s", home, usual);
+	setenv("SHARDSCOPE", at_home, 1);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct ran ran;
+
+		snprintf(line, sizeof line, "%s %s", rows[i].options, file);
+		ran = run(line);
+		if (ran.status != rows[i].status ||
+		    !strstr(ran.status == 2 ? ran.err : ran.out, rows[i].says))
+			fail_msg("%s: status %d\n%s%s", line, ran.status, ran.out,
+				 ran.err);
+		ran_free(&ran);
+	}
+	setenv("SHARDSCOPE", usual, 1);
+	snprintf(line, sizeof line, "rm -rf %s", home);
+	assert_int_equal(system(line), 0);
+}
+
 static void a_table_of_what_was_left_out_comes_back(void **state)
 {
 	static struct left_outs all, back;
@@ -412,6 +466,7 @@ int main(void)
 		cmocka_unit_test(one_run_makes_no_source_worse),
 		cmocka_unit_test(a_log_tells_the_median_step),
 		cmocka_unit_test(a_log_that_tells_nothing_is_an_error),
+		cmocka_unit_test(the_command_reads_a_log),
 		cmocka_unit_test(a_table_of_what_was_left_out_comes_back),
 	};
 

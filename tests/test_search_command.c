@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -417,6 +418,46 @@ static void test_why_names_changes(void **state)
 }
 
 /* Servers that hold no request are legal, and none of them a near miss. */
+/* What the words of --why say of a plan that runs, of the best, and of ones that do not
+ * fit, with a remedy and without. */
+static void test_why_is_said_in_words(void **state)
+{
+	static const struct {
+		const char *plan, *says;
+	} rows[] = {
+		{ "llama3-70b-64-h100 --tp 8 --pp 4 --mbs 1",
+		  "of your plan's time; single changes, of other knobs too, save:\n"
+		  "  tp_overlap off -> on  " },
+		{ "llama3-8b-8-h100", "\nyour plan is as good as the best\n" },
+		{ "llama3-8b-8-h100 --zero 0 --mbs 4",
+		  "\nyour plan does not fit or can't run; what mends it:\n  tp 1 -> 8\n" },
+		{ "llama3-70b-64-h100 --tp 1 --pp 1 --zero 0",
+		  "what mends it:\n  no single change does\n" },
+	};
+	char file[] = "/tmp/shardscope-why-XXXXXX", line[160];
+	int made = mkstemp(file);
+
+	(void)state;
+	assert_true(made >= 0);
+	close(made);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct ran ran;
+		FILE *out = fopen(file, "w");
+
+		snprintf(line, sizeof line, "export yaml %s", rows[i].plan);
+		ran = run(line);
+		assert_int_equal(ran.status, 0);
+		assert_non_null(out);
+		fputs(ran.out, out);
+		assert_int_equal(fclose(out), 0);
+		ran_free(&ran);
+		snprintf(line, sizeof line, "search %s --threads 1 --top 1 --why",
+			 file);
+		says(line, 0, rows[i].says);
+	}
+	unlink(file);
+}
+
 /* Goals of 99 of 100 requests rank servers by what they give while they keep them: less
  * than the mean request gets, and the first keeps them there. */
 static void test_servers_by_their_slowest(void **state)
@@ -680,6 +721,7 @@ int main(void)
 		cmocka_unit_test(test_a_sweep_may_choose),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
+		cmocka_unit_test(test_why_is_said_in_words),
 		cmocka_unit_test(test_servers_by_their_slowest),
 		cmocka_unit_test(test_rows_of_servers_tell_one_load),
 		cmocka_unit_test(test_servers_that_are_too_large),

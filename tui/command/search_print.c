@@ -370,7 +370,7 @@ static void print_why(const struct why *why)
 		putchar('\n');
 	}
 	if (why->count == 0)
-		puts("  no single change gains");
+		puts(fits ? "  no single change gains" : "  no single change does");
 }
 
 void print_search(const struct planner_problem *problem,
