@@ -280,7 +280,7 @@ static void frozen_layers_are_read(void **state)
 	read_refused("llama-factory", FR "freeze_extra_modules: embed_tokens\n",
 		     "lm_head is the only");
 	read_refused("llama-factory", FR "use_llama_pro: true\n",
-		     "layers between others train");
+		     "the layers that it adds");
 #undef FR
 }
 

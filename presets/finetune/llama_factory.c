@@ -45,7 +45,6 @@ static const char *const others[] = {
 	"freeze_trainable_layers",
 	"freeze_trainable_modules",
 	"freeze_extra_modules",
-	"use_llama_pro",
 	"command",
 	NULL,
 };
@@ -191,9 +190,6 @@ static bool read_freeze(const struct mapped *m)
 	int64_t count = 2, layers = m->out->model.layers;
 	bool head;
 
-	if (mapped_true(m, "use_llama_pro"))
-		return refuse(m, "use_llama_pro",
-			      "layers between others train, which is not modelled");
 	if (parts && strcmp(parts->value, "all") != 0)
 		return refuse(m, "freeze_trainable_modules",
 			      "parts of layers train; whole layers are modelled");
