@@ -68,6 +68,106 @@ static void test_no_view_wastes_a_large_screen(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* Plans that have no numbers, or few: a server without room for a request, a plan that
+ * breaks a rule or does not fit, as it is opened and as it was turned to; one GPU. */
+static const struct {
+	const char *plan, *model, *knobs; /* of a server: of what, and how; or NULL */
+	const char *keys;
+	bool opened; /* no plan ran before */
+} odd[] = {
+	{ "llama3.1-70b-4-h100-serve", NULL, NULL, "/tp\n=1\n/pp\n=1\n", false },
+	{ NULL, "llama3.1-70b", "gpus=1", "", true },
+	{ NULL, "llama3.1-405b", "gpus=8 tp=4 pp=2", "", true },
+	{ NULL, "llama3.1-70b", "gpus=2 tp=2 prompt=128000", "", true },
+	{ "llama3-70b-64-h100", NULL, NULL, "/tp\n=3\n", false },
+	{ "llama3-70b-64-h100", NULL, NULL, "/tp\n=3\n", true },
+	{ "llama3.1-70b-4-h100-serve", NULL, NULL, "/tp\n=3\n", true },
+	{ "llama3-70b-64-h100", NULL, NULL, "/mbs\n=4\n", false },
+	{ "llama3-70b-64-h100", NULL, NULL, "/tp\n=1\n/pp\n=1\n", false },
+	{ "llama3-8b-8-h100", NULL, NULL, "/gpus\n=1\n", false },
+	{ "qwen3-30b-a3b-1-b200-serve", NULL, NULL, "", false },
+};
+
+/* `more` rows above a third. */
+static bool is_wasted(const struct stage *s, struct rect view, size_t at,
+		      const char *what, int more)
+{
+	struct room room = room_of(s, view);
+
+	if ((room.empty - more) * 3 <= view.height)
+		return false;
+	print_error("odd plan %zu, %s: %d of %d rows are empty\n", at, what, room.empty,
+		    view.height);
+	return true;
+}
+
+static int waste_of(size_t at, int view)
+{
+	struct stage s;
+	int bad;
+
+	stage_open(&s, odd[at].plan, 200, 60);
+	if (odd[at].model)
+		stage_serve(&s, odd[at].model, "dgx-h100", "vllm", odd[at].knobs);
+	stage_type(&s, odd[at].keys);
+	if (odd[at].opened)
+		last_free(&s.explorer);
+	if (view_table[view].tab)
+		explorer_show(&s.explorer, (enum view_id)view);
+	else
+		stage_type(&s, view == VIEW_HELP ? "?" : "i");
+	free(stage_text(&s));
+	bad = is_wasted(&s, s.explorer.spots->view, at, view_table[view].name, 0);
+	/* between the parts of an explanation there is a blank row */
+	if (s.explorer.spots_beside->view.height > 0)
+		bad += is_wasted(&s, s.explorer.spots_beside->view, at, "beside it", 1);
+	stage_close(&s);
+	return bad;
+}
+
+static void test_odd_plans_waste_none(void **state)
+{
+	int bad = 0;
+
+	(void)state;
+	for (size_t at = 0; at < sizeof odd / sizeof odd[0]; at++)
+		for (int view = 0; view < VIEW_COUNT; view++)
+			bad += waste_of(at, view);
+	assert_int_equal(bad, 0);
+}
+
+/* Of such a plan there is what mends it, and the view as the first remedy makes it. */
+static void test_remedies_are_drawn(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 200, 60);
+	stage_serve(&s, "llama3.1-70b", "dgx-h100", "vllm", "gpus=1");
+	last_free(&s.explorer);
+	stage_shows(&s, "sets gpus 2, tp 2: ");
+	stage_shows(&s, "the same plan with gpus 2, tp 2");
+	stage_shows(&s, "memory at each value of TP tensor: none fits");
+	stage_type(&s, "1");
+	stage_shows(&s, "room for");
+	stage_type(&s, "\t\n");
+	assert_int_equal(s.explorer.scenario.cluster.gpus, 2);
+	assert_int_equal(s.explorer.scenario.plan.tp, 2);
+	assert_true(s.explorer.estimate.feasible);
+	stage_lacks(&s, "the same plan with");
+	stage_close(&s);
+	/* of a plan that breaks a rule, and what stands there is no plan that ran */
+	stage_open(&s, "llama3-70b-64-h100", 200, 60);
+	stage_type(&s, "/tp\n=3\n");
+	last_free(&s.explorer);
+	stage_shows(&s, "the same plan with tp 8");
+	stage_type(&s, "=5\n");
+	stage_shows(&s, "the same plan with tp");
+	stage_type(&s, "=8\n=3\n");
+	stage_shows(&s, "the last plan that ran");
+	stage_close(&s);
+}
+
 /* Nor does the view beside it: what it leaves explains the number under the cursor. */
 static void test_no_view_beside_wastes_it(void **state)
 {
@@ -253,6 +353,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_view_wastes_a_large_screen),
+		cmocka_unit_test(test_odd_plans_waste_none),
+		cmocka_unit_test(test_remedies_are_drawn),
 		cmocka_unit_test(test_no_view_beside_wastes_it),
 		cmocka_unit_test(test_explain_leaves_no_view_empty),
 		cmocka_unit_test(test_a_change_stands_apart),

@@ -44,6 +44,8 @@ int view_find(const char *name);
 /* There are numbers besides those of memory: the plan breaks no rule, and a server has
  * room for a request. */
 bool has_numbers(const struct explorer *explorer);
+/* This one is known of the open plan all the same, or it is a plan with numbers. */
+bool has_number(const struct explorer *explorer, const char *key);
 
 /* "label value" with the change against the baseline where there is room; the number
  * can be pointed at. Returns the columns used. */
@@ -98,6 +100,13 @@ int words_draw(struct canvas *canvas, struct rect rect,
 /* The terms that it speaks of, as many as stand whole in `left` rows. */
 int words_linked_draw(struct canvas *canvas, struct rect rect,
 		      const struct glossary_word *word, int left);
+/* In so many rows, if they are worth it: the other numbers of its kind, the knobs that
+ * follow (views/related.c); returns the rows used. */
+int related_numbers(const struct explorer *explorer, struct canvas *canvas,
+		    struct rect rect, const char *key, const struct estimate *estimate,
+		    int left);
+int related_knobs(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect, const struct knob *of, int left);
 /* Which values a knob takes, what its neighbours move, and where it stands. */
 int knob_page_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct knob *knob);
@@ -137,6 +146,8 @@ void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 unsigned topology_act(struct explorer *explorer, struct action action);
 void search_draw(const struct explorer *explorer, struct canvas *canvas,
 		 struct rect rect);
+/* It found nothing, and what is near it takes few rows. */
+bool search_leaves_room(const struct explorer *explorer);
 unsigned search_act(struct explorer *explorer, struct action action);
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect);

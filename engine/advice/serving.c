@@ -31,6 +31,9 @@ WHEN(is_static, serving(now)->batching == BATCHING_STATIC)
 			worth, NULL, 0                                                 \
 	}
 
+/* A server that has no room for a request has no rate that this could change. */
+#define HOLDS "{0:word}, {2:bytes} ({3:percent})"
+
 const struct move advice_serving_moves[] = {
 	SPEED("V1", "weights in fp8: precision " FASTER, "vllm --quantization fp8",
 	      "precision", TRIAL_VALUE, PRECISION_FP8, advice_always),
@@ -74,15 +77,15 @@ const struct move advice_serving_moves[] = {
 	SPEED("V13", "prefill on separate GPUs: disaggregated " FASTER,
 	      "arXiv 2401.09670, section 3", "disaggregated", TRIAL_VALUE, 1,
 	      advice_always),
-	ROOM("V14", "to fit: TP " SMALLER, "vllm docs, parallelism and scaling", "tp",
+	ROOM("V14", "to fit: TP " HOLDS, "vllm docs, parallelism and scaling", "tp",
 	     TRIAL_ABOVE, 0, advice_always),
-	ROOM("V14", "to fit: PP " SMALLER, "vllm docs, parallelism and scaling", "pp",
+	ROOM("V14", "to fit: PP " HOLDS, "vllm docs, parallelism and scaling", "pp",
 	     TRIAL_UP, 0, advice_always),
-	ROOM("V14", "to fit: precision " SMALLER, "vllm --quantization fp8",
-	     "precision", TRIAL_VALUE, PRECISION_FP8, advice_always),
-	ROOM("V14", "to fit: precision " SMALLER, "vllm --quantization awq",
-	     "precision", TRIAL_VALUE, PRECISION_INT4, advice_always),
-	ROOM("V14", "to fit: EP " SMALLER, "sglang/srt/server_args.py ep_size", "ep",
+	ROOM("V14", "to fit: precision " HOLDS, "vllm --quantization fp8", "precision",
+	     TRIAL_VALUE, PRECISION_FP8, advice_always),
+	ROOM("V14", "to fit: precision " HOLDS, "vllm --quantization awq", "precision",
+	     TRIAL_VALUE, PRECISION_INT4, advice_always),
+	ROOM("V14", "to fit: EP " HOLDS, "sglang/srt/server_args.py ep_size", "ep",
 	     TRIAL_ABOVE, 0, has_experts),
 };
 

@@ -126,6 +126,11 @@ struct whatif_way {
  * that does. False: none was found. */
 bool whatif_way(const struct scenario *scenario, struct estimate *scratch,
 		struct whatif_way *out);
+/* Of a server that has no room for a request: the degrees of one engine that make room
+ * on the fewest GPUs, with as many GPUs as they need; what is served is left as it is
+ * (room.c). False: none was found. */
+bool whatif_room(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_way *out);
 /* Turns all knobs of a way; false where one does not take its value. */
 bool whatif_way_set(const struct whatif_way *way, struct scenario *scenario);
 

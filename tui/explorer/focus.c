@@ -149,15 +149,26 @@ static unsigned about(struct explorer *explorer)
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
+/* Of a plan without numbers what would mend it, which "Tab Enter" promises. */
+static const struct spot *first_spot(const struct explorer *explorer)
+{
+	const struct spots *spots = explorer->spots;
+	bool rows = view_table[explorer->view].act && explorer->estimate.legal;
+
+	for (int i = 0; i < spots->count && !has_numbers(explorer); i++)
+		if (spots->item[i].kind == SPOT_REMEDY)
+			return &spots->item[i];
+	/* rows have a cursor of their own */
+	return spots->count > 0 && !rows ? &spots->item[0] : NULL;
+}
+
 static unsigned switch_pane(struct explorer *explorer)
 {
 	struct view_state *state = &explorer->state[explorer->view];
 
 	explorer->pane = explorer->pane == PANE_KNOBS ? PANE_VIEW : PANE_KNOBS;
-	/* rows have a cursor of their own */
-	if (state->key[0] == '\0' && explorer->spots->count > 0 &&
-	    (!view_table[explorer->view].act || !explorer->estimate.legal))
-		memcpy(state->key, explorer->spots->item[0].key, sizeof state->key);
+	if (state->key[0] == '\0' && first_spot(explorer))
+		memcpy(state->key, first_spot(explorer)->key, sizeof state->key);
 	return CHANGED_SCREEN;
 }
 

@@ -12,6 +12,7 @@
 #include "tui/explorer.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
+#include "tui/view.h"
 #include "tui/widget.h"
 
 /* Schedules without a shortcut cost up to a third of a millisecond an estimate: what
@@ -106,6 +107,18 @@ static bool is_mended(const struct explorer *explorer)
 	return false;
 }
 
+/* Some value of one knob of its split gives a server room for a request. */
+static bool makes_room(const struct explorer *explorer)
+{
+	const struct findings *problems = &explorer->estimate.problems;
+
+	for (int i = 0; i < problems->count; i++)
+		if (problems->item[i].nearest_count > 0 && explorer->mend[i][0].fits &&
+		    explorer->mend[i][0].knob->group == GROUP_PARALLELISM)
+			return true;
+	return false;
+}
+
 static void weigh_mends(struct explorer *explorer)
 {
 	struct findings *problems = &explorer->estimate.problems;
@@ -122,6 +135,9 @@ static void weigh_mends(struct explorer *explorer)
 	}
 	if (!explorer->estimate.legal && !is_mended(explorer))
 		whatif_way(&explorer->scenario, explorer->scratch, &explorer->way);
+	else if (explorer->estimate.legal && !has_numbers(explorer) &&
+		 !makes_room(explorer))
+		whatif_room(&explorer->scenario, explorer->scratch, &explorer->way);
 }
 
 /* --- what was reckoned before ------------------------------------------------ */

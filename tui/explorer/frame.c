@@ -10,8 +10,6 @@
 #include "tui/explorer/last.h"
 #include "tui/view.h"
 
-enum { LEAST_WIDTH = 60, LEAST_HEIGHT = 16 };
-
 static int knob_width(int width)
 {
 	return width < 72 ? 24 : width < 100 ? 27 : width < 160 ? 34 : 40;
@@ -317,32 +315,6 @@ static void draw_status(const struct explorer *explorer, struct canvas *canvas, 
 		footer_draw(explorer, canvas, y);
 }
 
-static void draw_small(const struct explorer *explorer, struct canvas *canvas)
-{
-	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
-	char text[160];
-
-	canvas_format(canvas, 0, 0, canvas->width, ROLE_WARNING,
-		      "%dx%d is too small: at least %dx%d", canvas->width,
-		      canvas->height, LEAST_WIDTH, LEAST_HEIGHT);
-	snprintf(text, sizeof text, "%s on %lld GPUs", explorer->scenario.model.name,
-		 (long long)explorer->scenario.cluster.gpus);
-	canvas_text(canvas, 0, 1, canvas->width, ROLE_LABEL, text);
-	canvas_text(canvas, 0, 5, canvas->width, ROLE_HINT,
-		    explorer->mode == MODE_NORMAL && !view_is_layer(explorer->view)
-			    ? "keys work; q quits"
-			    : "keys work; Esc goes back");
-	if (!explorer->estimate.legal) {
-		canvas_text(canvas, 0, 2, canvas->width, ROLE_BAD, "can't run");
-		return;
-	}
-	draw_number(explorer, canvas, 0, 2, canvas->width, "memory", "total_bytes");
-	draw_number(explorer, canvas, 0, 3, canvas->width, serves ? "TPOT" : "step",
-		    serves ? "tpot_seconds" : "step_seconds");
-	draw_number(explorer, canvas, 0, 4, canvas->width, serves ? "TTFT" : "MFU",
-		    serves ? "ttft_seconds" : "mfu");
-}
-
 /* How to get another view beside the open one, behind the name of the one there. */
 static void draw_next(struct canvas *canvas, struct rect view, int id)
 {
@@ -356,6 +328,17 @@ static void draw_next(struct canvas *canvas, struct rect view, int id)
 	add_press(canvas, place, (struct action){ .kind = ACTION_BESIDE });
 }
 
+/* The rows at the foot of the view that it leaves empty. */
+static void fill_rest(struct explorer *explorer, struct canvas *canvas,
+		      struct rect view)
+{
+	if (explorer->view == VIEW_HELP ||
+	    (explorer->view == VIEW_SEARCH && !search_leaves_room(explorer)))
+		return;
+	if (explorer->view != VIEW_SEARCH || !last_draw_below(explorer, canvas, view))
+		overview_rest(explorer, canvas, view);
+}
+
 /* Of a plan that can't run the reasons stand over what there was before. */
 static void draw_view(struct explorer *explorer, struct canvas *canvas,
 		      struct rect view)
@@ -365,8 +348,7 @@ static void draw_view(struct explorer *explorer, struct canvas *canvas,
 	if (!runs && last_draw(explorer, canvas, view))
 		return;
 	view_table[explorer->view].draw(explorer, canvas, view);
-	if (explorer->view != VIEW_HELP && explorer->view != VIEW_SEARCH)
-		overview_rest(explorer, canvas, view);
+	fill_rest(explorer, canvas, view);
 	if (runs)
 		last_keep(explorer, canvas, view);
 }
@@ -438,6 +420,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	struct note note;
 
 	beside_begin(explorer);
+	last_learn(explorer);
 	canvas_erase(canvas);
 	spots_clear(explorer->drawn);
 	spots_clear(explorer->drawn_beside);
@@ -445,7 +428,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	explorer->width = canvas->width;
 	explorer->height = canvas->height;
 	if (canvas->width < LEAST_WIDTH || canvas->height < LEAST_HEIGHT) {
-		draw_small(explorer, canvas);
+		small_draw(explorer, canvas);
 		return;
 	}
 	make_note(explorer, canvas, &note);

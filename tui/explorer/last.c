@@ -1,9 +1,11 @@
 /* last.c - see last.h. */
 #include "tui/explorer/last.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/knob/knob.h"
 #include "tui/explorer.h"
 #include "tui/explorer/follow.h"
 #include "tui/view.h"
@@ -13,10 +15,12 @@
 enum { STRIP = 4, LEAST = 8 };
 
 /* The cells of the view as the last plan that ran had them, and the plan, of which
- * another view is drawn anew. */
+ * another view is drawn anew. Where none ran, the one that the first remedy makes. */
 struct last {
 	struct scenario scenario;
-	enum view_id view;       /* VIEW_COUNT: no cells */
+	bool remedied;
+	char whose[96];    /* "the last plan that ran", "the same plan with tp 8" */
+	enum view_id view; /* VIEW_COUNT: no cells */
 	struct rect rect, strip; /* of the view; of the strip in it, if there is one */
 	struct cell cell[];
 };
@@ -29,6 +33,15 @@ static bool is_kept(const struct explorer *explorer)
 	    explorer->view == VIEW_MEMORY)
 		return false;
 	return explorer->view < VIEW_SEARCH && !explorer->course;
+}
+
+/* NULL: it ran. */
+static void say_whose(struct last *last, const char *remedy)
+{
+	last->remedied = remedy != NULL;
+	snprintf(last->whose, sizeof last->whose, "%s%s",
+		 remedy ? "the same plan with " : "the last plan that ran",
+		 remedy ? remedy : "");
 }
 
 static struct last *make_room(const struct explorer *explorer, struct rect rect)
@@ -68,6 +81,7 @@ void last_keep(struct explorer *explorer, const struct canvas *canvas, struct re
 		return;
 	}
 	explorer->last = last;
+	say_whose(last, NULL);
 	last->scenario = explorer->scenario;
 	last->view = is_kept(explorer) ? explorer->view : VIEW_COUNT;
 	last->rect = rect;
@@ -115,9 +129,12 @@ static bool keep_again(struct explorer *explorer, struct canvas *canvas,
 		struct spots spots;
 	} *open = malloc(sizeof *open);
 	struct spots *spots = canvas->spots;
+	bool remedied = explorer->last->remedied;
+	char whose[sizeof explorer->last->whose];
 
 	if (!open)
 		return false;
+	memcpy(whose, explorer->last->whose, sizeof whose);
 	open->scenario = explorer->scenario;
 	open->estimate = explorer->estimate;
 	open->spots = *spots;
@@ -130,7 +147,11 @@ static bool keep_again(struct explorer *explorer, struct canvas *canvas,
 	memcpy(open->spots.picture, spots->picture, sizeof spots->picture);
 	*spots = open->spots;
 	free(open);
-	return explorer->last != NULL;
+	if (!explorer->last)
+		return false;
+	explorer->last->remedied = remedied;
+	memcpy(explorer->last->whose, whose, sizeof whose);
+	return true;
 }
 
 static bool shows(const struct last *last, const struct explorer *explorer,
@@ -174,22 +195,86 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
 	return rect.y + draw_problems(explorer, canvas, rect);
 }
 
+/* This plan is the one to be shown; a view of another one is none of it. */
+static void take_plan(struct explorer *explorer, const struct scenario *scenario,
+		      const char *remedy)
+{
+	struct last *last = explorer->last;
+
+	if (!last)
+		last = explorer->last = calloc(1, sizeof *last);
+	else if (memcmp(&last->scenario, scenario, sizeof *scenario) == 0)
+		scenario = NULL;
+	if (!last)
+		return;
+	say_whose(last, remedy);
+	if (!scenario)
+		return;
+	last->scenario = *scenario;
+	last->view = VIEW_COUNT;
+}
+
 /* The open view is drawn of every plan that runs, the one beside it not always: of the
  * plan that it lacks it is drawn anew. */
 static void learn_plan(struct explorer *explorer)
 {
 	const struct last *other = explorer->last_beside;
-	struct last *last = explorer->last;
 
-	if (!other || (last && memcmp(&last->scenario, &other->scenario,
-				      sizeof last->scenario) == 0))
+	if (!other)
 		return;
-	if (!last)
-		last = explorer->last = calloc(1, sizeof *last);
-	if (!last)
+	take_plan(explorer, &other->scenario, NULL);
+	if (explorer->last) {
+		explorer->last->remedied = other->remedied;
+		memcpy(explorer->last->whose, other->whose, sizeof other->whose);
+	}
+}
+
+/* What the first remedy sets, as scenario and in words; false: nothing mends it. */
+static bool find_remedy(const struct explorer *explorer, struct scenario *out,
+			char *text, size_t size)
+{
+	const struct findings *problems = &explorer->estimate.problems;
+	const struct whatif_way *way = &explorer->way;
+	char value[64];
+	size_t used = 0;
+
+	*out = explorer->scenario;
+	text[0] = '\0';
+	for (int i = 0; i < way->turns && used < size; i++) {
+		knob_print_value(way->turn[i].knob, way->turn[i].value, value,
+				 sizeof value);
+		used += (size_t)snprintf(text + used, size - used, "%s%s %s",
+					 i > 0 ? ", " : "", way->turn[i].knob->key,
+					 value);
+	}
+	if (way->turns > 0)
+		return whatif_way_set(way, out);
+	for (int i = 0; i < problems->count; i++) {
+		const struct whatif_cost *cost = explorer->mend[i];
+
+		if (problems->item[i].nearest_count == 0 || !cost->knob || !cost->fits)
+			continue;
+		knob_print_value(cost->knob, cost->value, value, sizeof value);
+		snprintf(text, size, "%s %s", cost->knob->key, value);
+		return knob_set(out, cost->knob, cost->value);
+	}
+	return false;
+}
+
+void last_learn(struct explorer *explorer)
+{
+	struct scenario *remedy;
+	char text[80];
+
+	if (has_numbers(explorer) || explorer->course ||
+	    (explorer->last && !explorer->last->remedied))
 		return;
-	last->scenario = other->scenario;
-	last->view = VIEW_COUNT;
+	remedy = malloc(sizeof *remedy);
+	if (remedy && find_remedy(explorer, remedy, text, sizeof text))
+		take_plan(explorer, remedy, text);
+	else
+		last_forget(explorer);
+	free(remedy);
 }
 
 /* A bar, or the legend of one. */
@@ -215,6 +300,57 @@ static int behind_legend(const struct last *last, const struct canvas *canvas, i
 	return top;
 }
 
+/* The whole view of the other plan under its heading. The strip, and advice, are about
+ * the open one. */
+static void draw_whole(struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
+{
+	struct page page = { explorer, canvas, rect, 0, ROOM_RICH };
+	struct rect rest = { rect.x, rect.y + 1, rect.width, rect.height - 1 };
+	const struct last *last;
+
+	if (!shows(explorer->last, explorer, rest) &&
+	    !keep_again(explorer, canvas, rest))
+		return;
+	last = explorer->last;
+	widget_heading(canvas, rect.x, rect.y, rect.width, last->whose);
+	show_again(last, canvas, rest.y, rest.y + rest.height);
+	if (last->strip.height == 0)
+		return;
+	page.y = last->strip.y;
+	canvas_fill(canvas, last->strip, ' ', ROLE_DEFAULT);
+	page_strip(&page, last->strip.height);
+}
+
+/* It stands below the reasons and in the rows that they leave: nothing of it was there
+ * before. */
+static void draw_remedied(struct explorer *explorer, struct canvas *canvas,
+			  struct rect rect)
+{
+	int end = rect.y + rect.height, top = draw_reasons(explorer, canvas, rect, end);
+	struct page page = { explorer, canvas, rect, top, ROOM_RICH };
+
+	if (end - top > LEAST)
+		draw_whole(explorer, canvas,
+			   (struct rect){ rect.x, top, rect.width, end - top });
+	else
+		page_strip(&page, end - top);
+}
+
+bool last_draw_below(struct explorer *explorer, struct canvas *canvas, struct rect rect)
+{
+	enum view_id open = explorer->view;
+	struct rect rest = view_rest(canvas, rect);
+
+	if (!explorer->last || has_numbers(explorer) || explorer->course ||
+	    rest.height <= LEAST)
+		return false;
+	explorer->view = VIEW_OVERVIEW;
+	draw_whole(explorer, canvas, rest);
+	explorer->view = open;
+	return true;
+}
+
 /* A strip that was there stays where it was, with what is true now; what it had below
  * it was advice about another plan. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
@@ -226,6 +362,10 @@ bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rec
 
 	if (is_beside(explorer, canvas))
 		learn_plan(explorer);
+	if (explorer->last && is_kept(explorer) && explorer->last->remedied) {
+		draw_remedied(explorer, canvas, rect);
+		return true;
+	}
 	if (!explorer->last || !is_kept(explorer) ||
 	    (!shows(explorer->last, explorer, rect) &&
 	     !keep_again(explorer, canvas, rect)))
@@ -244,7 +384,18 @@ bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rec
 	if (end - top < LEAST)
 		return true;
 	top = behind_legend(last, canvas, top, end);
-	widget_heading(canvas, rect.x, top, rect.width, "the last plan that ran");
+	widget_heading(canvas, rect.x, top, rect.width, last->whose);
 	show_again(last, canvas, top + 1, end);
 	return true;
+}
+
+const struct scenario *last_plan(const struct explorer *explorer, const char **whose)
+{
+	const struct last *last =
+		explorer->last ? explorer->last : explorer->last_beside;
+
+	if (!last || explorer->course)
+		return NULL;
+	*whose = last->whose;
+	return &last->scenario;
 }

@@ -142,7 +142,9 @@ void linear_say_problems(struct linear *linear)
 				 sizeof remedy);
 		linear_say(linear, "%s%s %s%s", i == 0 ? "  try " : ", ",
 			   way->turn[i].knob->key, remedy,
-			   i + 1 < way->turns ? "" : " together\n");
+			   i + 1 < way->turns ? ""
+			   : way->turns > 1   ? " together\n"
+					      : "\n");
 	}
 }
 

@@ -4,6 +4,8 @@
 
 #include "engine/explain/nearest.h"
 #include "engine/knob/knob.h"
+#include "tui/explorer/follow.h"
+#include "tui/explorer/last.h"
 #include "tui/view.h"
 
 static int index_of(const char *key)
@@ -133,8 +135,37 @@ static void title_text(const char *key, const struct explanation *x, char *out,
 		 splits ? metric->label : "", splits ? ": " : "", x->title);
 }
 
+/* Of which plan the terms are: of one that can't run they would all be nothing. */
+struct subject {
+	const struct scenario *scenario;
+	const struct estimate *estimate;
+	const char *heading; /* NULL: of none */
+	bool open;           /* it is the open plan */
+};
+
+static struct subject subject_of(const struct explorer *explorer, const char *key)
+{
+	struct subject subject = { &explorer->scenario, &explorer->estimate,
+				   "in this scenario", true };
+	const struct scenario *other;
+	const char *whose;
+
+	if (has_number(explorer, key))
+		return subject;
+	other = last_plan(explorer, &whose);
+	if (other) {
+		subject.scenario = other;
+		subject.estimate = follow_estimate(explorer->follow, other);
+		subject.heading = whose;
+		subject.open = false;
+	} else if (!explorer->estimate.legal) {
+		subject.heading = NULL;
+	}
+	return subject;
+}
+
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
-		     struct rect rect, const struct explanation *x)
+		     struct rect rect, const struct explanation *x, bool open)
 {
 	const char *key = shown(explorer);
 	char value[MAX_LAYOUT + 8], change[32], title[128];
@@ -145,6 +176,8 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	value_text(explorer, key, x, value, sizeof value);
 	if (!explorer->estimate.legal)
 		snprintf(value, sizeof value, "- (this plan can't run)");
+	else if (!open)
+		snprintf(value, sizeof value, "- (no request fits)");
 	change_text(explorer, key, change, sizeof change, &role);
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, title);
 	if (text_width(title) <= width)
@@ -178,20 +211,21 @@ static int draw_behind(const struct explorer *explorer, struct canvas *canvas,
 }
 
 /* Where rows are left: the numbers behind the terms, as many as stand there whole. */
-static int draw_deeper(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect, const struct explanation *x, int left)
+static int draw_deeper(const struct explorer *explorer, const struct subject *of,
+		       struct canvas *canvas, struct rect rect,
+		       const struct explanation *x, int left)
 {
 	static const struct rect nowhere = { 0, 0, 0, 0 };
 	int top = rect.y;
 
-	for (int i = 0; i < x->terms && explorer->estimate.legal; i++) {
+	for (int i = 0; i < x->terms && of->heading; i++) {
 		const char *key = x->term[i].key;
 		struct explanation behind;
 		struct rect clip;
 		int rows;
 
 		if (!key || strcmp(key, shown(explorer)) == 0 ||
-		    !explain(&explorer->scenario, &explorer->estimate, key, &behind))
+		    !explain(of->scenario, of->estimate, key, &behind))
 			continue;
 		clip = canvas_clip(canvas, nowhere);
 		rows = draw_behind(explorer, canvas, rect, key, &behind);
@@ -228,10 +262,11 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	const char *key = shown(explorer);
 	int top = rect.y - explorer->state[VIEW_EXPLAIN].first, height = rect.height;
 	char formula[sizeof((struct explanation *)0)->formula + 16];
+	struct subject of = subject_of(explorer, key);
 	struct explanation x;
 	enum role role;
 
-	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
+	if (!explain(of.scenario, of.estimate, key, &x)) {
 		canvas->lacks = canvas->lacks || x.lacks_memory;
 		if (glossary_term(key)) {
 			draw_term(explorer, canvas, rect, glossary_term(key));
@@ -245,31 +280,33 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	/* the scrollbar's column is left free, and the text goes on below the view */
 	rect = (struct rect){ rect.x, top, rect.width - 2, LONG };
-	rect.y += draw_head(explorer, canvas, rect, &x);
+	rect.y += draw_head(explorer, canvas, rect, &x, of.open);
 	if (x.word)
 		rect.y += words_draw(canvas, rect, x.word);
 	if (explain_knob(key)) {
 		rect.y += knob_page_draw(explorer, canvas, rect, explain_knob(key));
 		rect.y += words_linked_draw(canvas, rect, x.word,
 					    height - (rect.y - top));
+		rect.y += related_knobs(explorer, canvas, rect, explain_knob(key),
+					height - (rect.y - top));
 		end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 		return;
 	}
 	role = say_formula(&x, formula, sizeof formula);
 	rect.y += draw_section(canvas, rect, "formula", role, formula);
-	/* of a plan that can't run they would all be nothing */
-	if (explorer->estimate.legal && x.terms > 0) {
-		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE,
-			    "in this scenario");
+	if (of.heading && x.terms > 0) {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, of.heading);
 		rect.y++;
 		rect.y += draw_terms(canvas, rect, &x) + 1;
 	}
 	rect.y += draw_section(canvas, rect, "assumption", ROLE_DEFAULT, x.assumption);
 	rect.y += draw_section(canvas, rect, "source", ROLE_HINT, x.source);
-	rect.y += draw_deeper(explorer, canvas, rect, &x, height - (rect.y - top));
+	rect.y += draw_deeper(explorer, &of, canvas, rect, &x, height - (rect.y - top));
 	if (x.word)
 		rect.y += words_linked_draw(canvas, rect, x.word,
 					    height - (rect.y - top));
+	rect.y += related_numbers(explorer, canvas, rect, key, of.estimate,
+				  height - (rect.y - top));
 	end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 }
 

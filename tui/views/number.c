@@ -147,14 +147,22 @@ void add_spot(const struct explorer *explorer, struct canvas *canvas,
 	canvas_cursor(canvas, rect.x, rect.y);
 }
 
+bool has_number(const struct explorer *explorer, const char *key)
+{
+	const struct metric *metric = metric_find(key);
+
+	return has_numbers(explorer) ||
+	       (metric && strcmp(metric->group, "model") == 0) ||
+	       (metric && explorer->estimate.legal &&
+		strcmp(metric->group, "memory") == 0);
+}
+
 void number_text(const struct explorer *explorer, const char *key, char *out,
 		 size_t size)
 {
 	const struct metric *metric = metric_find(key);
 
-	if (metric &&
-	    (has_numbers(explorer) || strcmp(metric->group, "model") == 0 ||
-	     (explorer->estimate.legal && strcmp(metric->group, "memory") == 0)))
+	if (metric && has_number(explorer, key))
 		form_text(metric->form, metric_get(&explorer->estimate, metric), out,
 			  size);
 	else

@@ -204,14 +204,6 @@ void page_stages(struct page *p)
 	page_gap(p);
 }
 
-/* What so many rows of advice leave. */
-static int tall_strip(const struct page *p, int advice, int least)
-{
-	int rows = page_left(p) - advice - 1;
-
-	return rows < least ? least : rows > 24 ? 24 : rows;
-}
-
 struct rect view_rest(const struct canvas *canvas, struct rect rect)
 {
 	int y = rect.y + rect.height;
@@ -236,8 +228,9 @@ static void draw_few(const struct explorer *explorer, struct canvas *canvas,
 {
 	struct page p = { explorer, canvas, rest, rest.y, ROOM_RICH };
 
-	page_strip(&p, tall_strip(&p, rest.height < 14 ? 3 : explorer->advice.count + 1,
-				  4));
+	page_strip(&p,
+		   page_tall_strip(
+			   &p, rest.height < 14 ? 3 : explorer->advice.count + 1, 4));
 	/* what a plan breaks stands above already, with what would fix it */
 	if (!explorer->estimate.legal && explorer->view != VIEW_EXPLAIN)
 		return;
@@ -277,7 +270,7 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 
 	if (!explorer->estimate.legal) {
 		page_illegal(&p);
-		page_strip(&p, p.room == ROOM_RICH ? tall_strip(&p, 2, 6)
+		page_strip(&p, p.room == ROOM_RICH ? page_tall_strip(&p, 2, 6)
 			       : page_left(&p) > 8 ? 6
 						   : page_left(&p));
 		return;
@@ -290,8 +283,9 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 	page_gap(&p);
 	page_stages(&p);
 	/* how much advice there is moves the strip where there is room to fill */
-	strip = p.room == ROOM_RICH ? tall_strip(&p, explorer->advice.count + 2, 10)
-		: p.room == ROOM_COMFORTABLE ? tall_strip(&p, 4, 5)
+	strip = p.room == ROOM_RICH
+			? page_tall_strip(&p, explorer->advice.count + 2, 10)
+		: p.room == ROOM_COMFORTABLE ? page_tall_strip(&p, 4, 5)
 					     : 4;
 	if (page_left(&p) - strip < 2)
 		strip = page_left(&p) - 2 > 3 ? page_left(&p) - 2 : 3;

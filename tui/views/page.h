@@ -52,8 +52,11 @@ void page_traffic(struct page *page);
 void page_stages(struct page *page);
 /* What other values of the knob under the cursor would give. */
 void page_strip(struct page *page, int rows);
-/* Problems and advice in the rows that are left. */
+/* Rows of it on a high screen: what so many rows of advice leave. */
+int page_tall_strip(const struct page *page, int advice, int least);
+/* Problems and advice in the rows that are left; advice alone. */
 void page_advice(struct page *page);
+void page_hints(struct page *page);
 /* Why there are no numbers. */
 void page_illegal(struct page *page);
 

@@ -52,6 +52,8 @@ static const char *find_way(const struct explorer *explorer, int at)
 {
 	if (explorer->pane != PANE_KNOBS)
 		return "Enter";
+	if (explorer->way.turns > 0)
+		return "Enter here";
 	for (int i = 0; i < at; i++)
 		if (offers(explorer, i))
 			return "Enter here";

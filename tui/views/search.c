@@ -19,6 +19,15 @@ struct parts {
 	struct rect table, notes, plot;
 };
 
+bool search_leaves_room(const struct explorer *explorer)
+{
+	const struct search *search = explorer->search;
+
+	return search && !explorer->search_stale && search->trouble[0] == '\0' &&
+	       search->misses.problem && search->phase > SEARCH_MISSES &&
+	       search->result.found == 0;
+}
+
 static struct parts divide(const struct explorer *explorer, struct rect rect)
 {
 	bool zoomed = explorer->state[VIEW_SEARCH].zoom > 0;
@@ -37,6 +46,9 @@ static struct parts divide(const struct explorer *explorer, struct rect rect)
 
 		plot = wanted > plot + 1 ? wanted - 1 : wanted >= 6 ? wanted : plot;
 	}
+	if (search_leaves_room(explorer))
+		plot = rest - search_miss_rows(search, rect.width);
+	plot = plot > 0 ? plot : 0;
 	parts.table = (struct rect){ rect.x, rect.y + 2, rect.width, rest - plot };
 	parts.notes =
 		(struct rect){ rect.x, rect.y + 2 + rest - plot, rect.width, notes };

@@ -47,6 +47,19 @@ static void draw_miss(const struct search *search, const struct planner_found *m
 		      name);
 }
 
+/* Rows of it, and a blank one. */
+int search_miss_rows(const struct search *search, int width)
+{
+	const struct misses *misses = &search->misses;
+	int lines = 0, count = misses->count;
+	char text[256];
+
+	while (misses_text(misses, lines, text, sizeof text))
+		lines++;
+	say_why(search, text, sizeof text);
+	return 1 + text_width(text) / width + 1 + lines + (count > 0) * (count + 2);
+}
+
 void search_draw_misses(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {

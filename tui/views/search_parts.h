@@ -10,6 +10,7 @@ void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect);
 
 /* The closest misses, and what would do. */
+int search_miss_rows(const struct search *search, int width);
 void search_draw_misses(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect);
 /* How many lines stand below the table of such a view. */

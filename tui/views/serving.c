@@ -430,7 +430,12 @@ void serving_overview(struct page *p)
 
 	if (!has_numbers(p->explorer)) {
 		serving_too_large(p);
-		page_strip(p, page_left(p) > 7 ? 7 : page_left(p));
+		page_gap(p);
+		page_strip(p, p->room == ROOM_RICH ? page_tall_strip(p, 8, 7)
+			      : page_left(p) > 7   ? 7
+						   : page_left(p));
+		page_gap(p);
+		page_hints(p);
 		return;
 	}
 	serving_numbers(p);
