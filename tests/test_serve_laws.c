@@ -93,12 +93,26 @@ static double met(const struct scenario *s)
 	return 1 + 2 * fmax(1, v->arrival_scv) * now.serving.concurrency / servers;
 }
 
+/* Passes of a prompt. Of a budget those that decode take their tokens first, drafts
+ * among them: all who are there, or what requests have of all of their tokens. */
+static double passes_of(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double prompt = (double)v->prompt_len, budget = now.serving.budget_tokens;
+	double guessed =
+		v->speculative != SPECULATIVE_OFF ? (double)v->draft_tokens : 0;
+	double decoded = (double)v->output_len / now.serving.gain * (1 + guessed);
+
+	return prompt / fmax(budget - each(s) * (1 + guessed),
+			     budget * prompt / (prompt + decoded));
+}
+
 /* What decodes beside the passes of a prompt, where the prompts of all have more of
  * them than an output has: each carries those that decode, too. */
 static double beside_prompts(const struct scenario *s)
 {
 	const struct serving_plan *v = &s->plan.serving;
-	double passes = (double)v->prompt_len / now.serving.budget_tokens;
+	double passes = passes_of(s);
 
 	if (v->disaggregated || v->batching == BATCHING_STATIC || !v->chunked_prefill ||
 	    each(s) * passes * now.serving.gain < (double)v->output_len)
