@@ -314,7 +314,7 @@ void add_press(struct canvas *canvas, struct rect rect, struct action action);
 
 /* A screen smaller than this keeps nothing but the main numbers (explorer/small.c). */
 enum { LEAST_WIDTH = 60, LEAST_HEIGHT = 16 };
-void small_draw(const struct explorer *explorer, struct canvas *canvas);
+void draw_too_small(const struct explorer *explorer, struct canvas *canvas);
 
 /* What the keys do here, as much as there is room for; each can be clicked on
  * (explorer/footer.c). */

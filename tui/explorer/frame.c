@@ -428,7 +428,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	explorer->width = canvas->width;
 	explorer->height = canvas->height;
 	if (canvas->width < LEAST_WIDTH || canvas->height < LEAST_HEIGHT) {
-		small_draw(explorer, canvas);
+		draw_too_small(explorer, canvas);
 		return;
 	}
 	make_note(explorer, canvas, &note);

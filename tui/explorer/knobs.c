@@ -35,17 +35,18 @@ static bool is_shown(const struct explorer *explorer, int index)
 	return false;
 }
 
-/* Of a pipeline of one stage the knobs of pipelines stand there dimmed: a second stage
- * wakes them and moves no row. */
+/* Of a pipeline of one stage the knobs of pipelines stand there dimmed, and of one of
+ * more those that need a stage alone: turning PP moves no row. */
 static bool comes_with_stages(const struct scenario *s, const struct knob *knob)
 {
-	struct scenario piped;
+	bool piped = s->plan.pp > 1;
+	struct scenario other;
 
-	if (knob->group != GROUP_PIPELINE || s->plan.pp > 1 || s->cluster.gpus < 2)
+	if (!piped && (knob->group != GROUP_PIPELINE || s->cluster.gpus < 2))
 		return false;
-	piped = *s;
-	piped.plan.pp = 2;
-	return knob_applies(&piped, knob);
+	other = *s;
+	other.plan.pp = piped ? 1 : 2;
+	return knob_applies(&other, knob);
 }
 
 void knobs_keep_rows(struct explorer *explorer)

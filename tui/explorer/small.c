@@ -5,7 +5,7 @@
 #include "tui/explorer.h"
 #include "tui/view.h"
 
-void small_draw(const struct explorer *explorer, struct canvas *canvas)
+void draw_too_small(const struct explorer *explorer, struct canvas *canvas)
 {
 	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
 	char text[160];
