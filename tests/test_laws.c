@@ -238,6 +238,7 @@ static void test_optimizers_hold_what_their_papers_say(void **state)
 		legal(&s);
 		if (s.plan.lora_rank > 0)
 			continue;
+		s.plan.frozen_layers = 0;
 		s.plan.zero = 0;
 		s.plan.optimizer_offload = 0;
 		s.plan.precision = PRECISION_BF16;
