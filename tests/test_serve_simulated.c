@@ -431,6 +431,57 @@ static void an_idle_pipeline_may_give_less(void **state)
 	asking_for_an_output_changes_nothing(&mean, &tail);
 }
 
+/* A batch of one more may go another way: of twelve requests the passes are quicker by
+ * a tenth than of thirteen, and the twelve are still found. */
+static void a_larger_batch_may_give_less(void **state)
+{
+	static const char *const knobs[][2] = {
+		{ "gpus", "16" },
+		{ "tp", "8" },
+		{ "precision", "int8" },
+		{ "prompt", "1709" },
+		{ "output", "84" },
+		{ "concurrency", "15" },
+		{ "length_shape", "lognormal" },
+		{ "length_spread", "0.4" },
+		{ "chunked_prefill", "off" },
+		{ "receive_interval", "3" },
+		{ "kv_precision", "int8" },
+		{ "kv_block", "1" },
+		{ "memory_share", "0.8" },
+		{ "prefix_cache", "off" },
+		{ "speculative", "draft" },
+		{ "acceptance", "0.2" },
+		{ "draft_cost", "0.05" },
+		{ "host_prefix", "0.4" },
+	};
+	struct error error = { "" };
+	struct serving_estimate mean, tail;
+	double twelve, thirteen;
+
+	(void)state;
+	if (!scenario_blank(&s, "qwen3-14b", "dgx-b200", "sglang", &error))
+		fail_msg("%s", error.text);
+	case_set(&s, "mode", "inference");
+	for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++)
+		case_set(&s, knobs[i][0], knobs[i][1]);
+	s.cluster.scale = 1.3;
+	s.plan.serving.goal_ttft_seconds = 0.11569965715190041;
+	s.plan.serving.concurrency = 12;
+	serve_estimate(&s, &now);
+	twelve = now.serving.output_tokens_per_second;
+	s.plan.serving.concurrency = 13;
+	serve_estimate(&s, &now);
+	thirteen = now.serving.output_tokens_per_second;
+	assert_true(thirteen < 0.95 * twelve);
+	s.plan.serving.concurrency = 15;
+	serve_estimate(&s, &now);
+	mean = tail = now.serving;
+	serve_tail_goodput(&s, 0, &tail);
+	assert_true(tail.goodput_concurrency == 12);
+	asking_for_an_output_changes_nothing(&mean, &tail);
+}
+
 /* To arrivals at the rate that is served, and back to those in flight. */
 static void loops_are_switched(void **state)
 {
@@ -463,6 +514,7 @@ int main(void)
 		cmocka_unit_test(simulations_are_of_the_scenario),
 		cmocka_unit_test(tails_keep_to_the_goals),
 		cmocka_unit_test(an_idle_pipeline_may_give_less),
+		cmocka_unit_test(a_larger_batch_may_give_less),
 		cmocka_unit_test(loops_are_switched),
 	};
 
