@@ -421,6 +421,7 @@ static void test_megatron_printed(void **state)
 		  "  hidden_size ..................................... 16384\n"
 		  "  kv_channels ..................................... 128\n"
 		  "  micro_batch_size ................................ 1\n"
+		  "  microbatch_group_size_per_vp_stage .............. 4\n"
 		  "  moe_layer_freq .................................. 1\n"
 		  "  num_attention_heads ............................. 128\n"
 		  "  num_experts ..................................... None\n"
@@ -444,6 +445,7 @@ static void test_megatron_printed(void **state)
 	expect(&s, "cp_kind", "ring");
 	expect(&s, "recompute", "full");
 	expect(&s, "recompute_layers", "5");
+	expect(&s, "micro_batch_group", "4");
 	expect(&s, "layout", "none");
 	assert_false(s.model.mlp_bias);
 	assert_int_equal(s.model.layers, 126);
@@ -597,6 +599,15 @@ static void test_bridge_words(void **state)
 		expect(&s, "recompute_modules", "mlp+moe_act");
 		assert_true(noted(IMPORT_TAKEN, "tensor-model-parallel-size"));
 	}
+	/* called otherwise than Megatron's flag */
+	read_good("megatron",
+		  "python x.py model.num_layers=8 model.hidden_size=512 "
+		  "model.num_attention_heads=8 model.pipeline_model_parallel_size=4 "
+		  "model.virtual_pipeline_model_parallel_size=2 "
+		  "model.microbatch_group_size_per_vp_stage=8 "
+		  "train.micro_batch_size=1 train.global_batch_size=16\n",
+		  &s);
+	expect(&s, "micro_batch_group", "8");
 	read_refused("megatron",
 		     "python x.py model.tensor_model_parallel_size=$TP "
 		     "model.num_layers=2 model.hidden_size=64 "

@@ -19,6 +19,8 @@ static const struct {
 	{ "train-samples", "train.train_samples", NULL },
 	{ "num-virtual-stages-per-pipeline-rank",
 	  "model.virtual_pipeline_model_parallel_size", NULL },
+	{ "microbatch-group-size-per-virtual-pipeline-stage",
+	  "model.microbatch_group_size_per_vp_stage", NULL },
 	{ "decoder-first-pipeline-num-layers",
 	  "model.num_layers_in_first_pipeline_stage", NULL },
 	{ "decoder-last-pipeline-num-layers", "model.num_layers_in_last_pipeline_stage",

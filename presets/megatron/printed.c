@@ -45,6 +45,9 @@ static bool add_printed(struct arguments *arguments, const char *name,
 
 	if (strcmp(value, "None") == 0)
 		return true;
+	/* the argument has another name than its flag */
+	if (strcmp(name, "microbatch_group_size_per_vp_stage") == 0)
+		name = "microbatch-group-size-per-virtual-pipeline-stage";
 	if (strcmp(value, "False") != 0)
 		return arguments_add(arguments, name,
 				     strcmp(value, "True") == 0 ? "" : value, line);
