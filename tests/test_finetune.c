@@ -184,6 +184,8 @@ static void newer_files_are_read(void **state)
 #undef NEW
 }
 
+#define AX "base_model: Qwen/Qwen3-8B\nsequence_len: 512\n"
+
 static void axolotl_is_read(void **state)
 {
 	struct scenario s;
@@ -232,6 +234,11 @@ static void axolotl_is_read(void **state)
 	expect(&s, "cross_entropy", "chunked");
 	expect(&s, "lora_rank", "off"); /* there is no adapter */
 	expect(&s, "recompute", "none");
+	/* its older words for kernels */
+	read_good("axolotl", AX "flash_attention: true\nsdp_attention:\n", &s);
+	assert_true(noted(IMPORT_TAKEN, "flash_attention"));
+	read_good("axolotl", AX "eager_attention: true\n", &s);
+	expect(&s, "attention_kernel", "unfused");
 	read_good("axolotl",
 		  "base_model: Qwen/Qwen3-32B\nsequence_len: 8192\nbf16: true\n"
 		  "dp_shard_size: 4\ndp_replicate_size: 2\nfsdp_version: 2\n",
@@ -288,7 +295,6 @@ static void frozen_layers_are_read(void **state)
 static void other_trainings_are_refused(void **state)
 {
 #define LF "model_name_or_path: Qwen/Qwen3-8B\n"
-#define AX "base_model: Qwen/Qwen3-8B\nsequence_len: 512\n"
 	(void)state;
 	read_refused("llama-factory", LF "do_train: true\nstage: dpo\n",
 		     "file:3: stage is 'dpo'");

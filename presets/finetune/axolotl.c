@@ -40,6 +40,9 @@ static const char *const others[] = {
 	"gradient_checkpointing",
 	"activation_offloading",
 	"attn_implementation",
+	"flash_attention",
+	"sdp_attention",
+	"eager_attention",
 	"torch_compile",
 	"dp_shard_size",
 	"dp_replicate_size",
@@ -147,7 +150,8 @@ static bool read_kernels(const struct mapped *m)
 	       (!mapped_true(m, "tiled_mlp") || read_tiles(m)) &&
 	       (!mapped_true(m, "liger_rms_norm") ||
 		mapped_set(m, "fused_norms", "on", NULL)) &&
-	       (!mapped_is(m, "attn_implementation", "eager") ||
+	       ((!mapped_is(m, "attn_implementation", "eager") &&
+		 !mapped_true(m, "eager_attention")) ||
 		mapped_set(m, "attention_kernel", "unfused", NULL));
 }
 
