@@ -154,6 +154,8 @@ static void test_idle_options_are_told(void **state)
 	run_check("eval llama3-70b-64-h100 --fsdp_prefetch 3 --imbalance 2", 0,
 		  "given, but without effect in this plan: fsdp_prefetch, imbalance\n",
 		  NULL);
+	run_check("check llama3-70b-64-h100 --fsdp_prefetch 3", 0,
+		  "given, but without effect in this plan: fsdp_prefetch\n", NULL);
 	run_check("eval llama3-70b-64-h100 --json --fsdp_prefetch 3", 0,
 		  "\"without_effect\":\t[\"fsdp_prefetch\"]", NULL);
 	for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
@@ -181,6 +183,11 @@ static void test_idle_keys_are_told(void **state)
 	snprintf(command, sizeof command, "eval %s --fsdp_prefetch 3", name);
 	run_check(command, 0,
 		  "given, but without effect in this plan: fsdp_prefetch, prompt, "
+		  "first_stage_layers\n",
+		  NULL);
+	snprintf(command, sizeof command, "check %s", name);
+	run_check(command, 0,
+		  "given, but without effect in this plan: prompt, "
 		  "first_stage_layers\n",
 		  NULL);
 	for (int i = 0; i < count; i++) {

@@ -7,11 +7,13 @@
 #include "engine/train/train.h"
 #include "presets/lint.h"
 #include "tui/command.h"
+#include "tui/command/idle.h"
 
 struct asked {
 	bool json, named;
 	struct lint_rules rules;
 	struct start start;
+	struct idle_of said; /* options, and a scenario's own file */
 };
 
 static bool take_json(void *context, const char *value, struct error *error)
@@ -28,6 +30,13 @@ static bool take_rules(void *context, const char *value, struct error *error)
 
 	asked->named = true;
 	return lint_rules_read(&asked->rules, value, error);
+}
+
+static bool note_knob(void *context, const struct knob *knob, const char *text)
+{
+	(void)text;
+	idle_note(&((struct asked *)context)->said, knob);
+	return false;
 }
 
 const struct own_option check_options[] = {
@@ -92,9 +101,10 @@ static void print_gpus(const struct scenario *s, const struct lint *lint)
 }
 
 static void print_text(const struct scenario *s, const struct estimate *e,
-		       const struct start *start, const struct lint *lint)
+		       const struct asked *asked, const struct lint *lint)
 {
-	command_print_start(start, s);
+	command_print_start(&asked->start, s);
+	idle_print(&asked->said, s, &e->problems);
 	for (int i = 0; i < lint->count; i++)
 		print_item(lint, &lint->item[i]);
 	if (lint->errors > 0)
@@ -128,7 +138,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 	else if (!e || !lint || asked->json)
 		status = command_fail(&(struct error){ "" });
 	else
-		print_text(s, e, &asked->start, lint);
+		print_text(s, e, asked, lint);
 	free(text);
 	free(lint);
 	free(e);
@@ -138,7 +148,13 @@ static int check(const struct scenario *s, const struct asked *asked)
 int command_check(int argc, char **argv)
 {
 	struct asked asked = { .json = false };
-	struct arguments arguments = { .context = &asked, .start = &asked.start };
+	struct arguments arguments = {
+		.context = &asked,
+		.start = &asked.start,
+		.knob = note_knob,
+		.file = asked.said.file,
+		.file_size = sizeof asked.said.file,
+	};
 	struct error error = { "" };
 	struct scenario scenario;
 	int status;

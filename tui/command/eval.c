@@ -104,8 +104,7 @@ static bool note_knob(void *context, const struct knob *knob, const char *text)
 	(void)text;
 	if (simulation_notes(&asked->simulation, knob))
 		return true;
-	if (asked->said.givens < MAX_GIVEN)
-		asked->said.given[asked->said.givens++] = knob;
+	idle_note(&asked->said, knob);
 	return false;
 }
 
@@ -357,20 +356,6 @@ static void print_extrapolation(const struct scenario *s)
 		printf("beyond what was measured: %s\n", text);
 }
 
-static void print_idle(const struct asked *asked, const struct scenario *s,
-		       const struct findings *problems)
-{
-	const struct knob *idle[MAX_GIVEN];
-	int count = idle_list(&asked->said, s, problems, idle);
-
-	for (int i = 0; i < count; i++)
-		printf("%s%s",
-		       i > 0 ? ", " : "given, but without effect in this plan: ",
-		       idle[i]->key);
-	if (count > 0)
-		putchar('\n');
-}
-
 /* What an old release of the stack had otherwise. */
 static void print_undone(const struct scenario *s)
 {
@@ -390,7 +375,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
 	print_undone(s);
 	command_print_start(&asked->start, s);
-	print_idle(asked, s, &e->problems);
+	idle_print(&asked->said, s, &e->problems);
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
 	print_extrapolation(s);

@@ -1,6 +1,7 @@
 /* idle.c - see idle.h. */
 #include "tui/command/idle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "presets/kept.h"
@@ -49,4 +50,24 @@ int idle_list(const struct idle_of *said, const struct scenario *s,
 		if (!is_given(said, key[i]) && is_idle(s, &usual, problems, key[i]))
 			idle[count++] = key[i];
 	return count;
+}
+
+void idle_note(struct idle_of *said, const struct knob *knob)
+{
+	if (said->givens < MAX_GIVEN)
+		said->given[said->givens++] = knob;
+}
+
+void idle_print(const struct idle_of *said, const struct scenario *s,
+		const struct findings *problems)
+{
+	const struct knob *idle[MAX_GIVEN];
+	int count = idle_list(said, s, problems, idle);
+
+	for (int i = 0; i < count; i++)
+		printf("%s%s",
+		       i > 0 ? ", " : "given, but without effect in this plan: ",
+		       idle[i]->key);
+	if (count > 0)
+		putchar('\n');
 }

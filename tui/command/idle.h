@@ -17,4 +17,10 @@ struct idle_of {
 int idle_list(const struct idle_of *said, const struct scenario *scenario,
 	      const struct findings *problems, const struct knob *idle[MAX_GIVEN]);
 
+/* One more option that was given. */
+void idle_note(struct idle_of *said, const struct knob *knob);
+/* A line of their keys, where there are any. */
+void idle_print(const struct idle_of *said, const struct scenario *scenario,
+		const struct findings *problems);
+
 #endif
