@@ -156,8 +156,8 @@ static bool keeps(const struct scenario *s, double requests, struct pass_tables 
 }
 
 /* More requests may give less where one of them takes a batch over a border: to a
- * larger captured graph, or to another way to add up. By how much is no law: of the
- * servers that tests draw none falls by more than a tenth. */
+ * larger captured graph, or to another way to add up. By how much is no law; 9 in 100
+ * is the most that was met (a_larger_batch_may_give_less, test_serve_simulated.c). */
 static const double falls_to = 0.85;
 
 static double output_of(const struct serving_run *run, double requests)
