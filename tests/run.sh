@@ -33,7 +33,11 @@ export RUN_HOME SHARDSCOPE="${SHARDSCOPE:-./shardscope}"
 # memory that nobody wrote holds what no test expects
 export MALLOC_PERTURB_=165
 trap 'rm -rf "$RUN_HOME" "$list"' EXIT
-[ $# -eq 0 ] || printf '%s\n' "$@" | xargs -P "${TEST_JOBS:-1}" -n 1 sh "$0" --one
+# the longest first, so that none of them runs alone at the end
+[ $# -eq 0 ] || printf '%s\n' "$@" | awk -v list="$(dirname "$0")/longest" '
+	BEGIN { while ((getline name < list) > 0) at[name] = ++listed }
+	{ name = $0; sub(/.*\//, "", name); print (name in at ? at[name] : listed + 1), NR, $0 }' |
+	sort -k 1n -k 2n | cut -d ' ' -f 3- | xargs -P "${TEST_JOBS:-1}" -n 1 sh "$0" --one
 cat "$RUN_HOME"/result.* 2> /dev/null | sort -k 3 -n -r | head -n 10 |
 	awk '$3 >= 10 { print "took " $3 " s: " $4 }'
 cat "$RUN_HOME"/result.* 2> /dev/null | awk -v programs=$# '
