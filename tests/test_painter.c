@@ -53,6 +53,10 @@ static void draw_anything(struct canvas *canvas, int parts)
 static bool has_colour(VTermColor colour, bool is_default, int index,
 		       enum palette palette)
 {
+	/* one that the table of 256 has may be named by its place there */
+	if (index >= 0 && theme_is_rgb(palette) && VTERM_COLOR_IS_INDEXED(&colour))
+		return colour.indexed.idx > 21 &&
+		       theme_rgb256(colour.indexed.idx) == (uint32_t)index;
 	if (index >= 0 && theme_is_rgb(palette))
 		return VTERM_COLOR_IS_RGB(&colour) &&
 		       index == (colour.rgb.red << 16 | colour.rgb.green << 8 |

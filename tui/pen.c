@@ -13,6 +13,7 @@
 #undef columns
 
 #include "tui/move.h"
+#include "tui/sgr.h"
 
 static const struct look plain = { .fore = -1, .back = -1 };
 
@@ -206,80 +207,15 @@ static void put_colour(const char *capability, int base, int colour)
 	put_text(sequence);
 }
 
-static int add_colour(char *out, size_t size, int colour, bool back)
-{
-	int base = back ? 40 : 30;
-
-	if (colour < 0)
-		return snprintf(out, size, "%d;", base + 9);
-	if (pen.rgb)
-		return snprintf(out, size, "%d;2;%d;%d;%d;", base + 8,
-				colour >> 16 & 255, colour >> 8 & 255, colour & 255);
-	if (colour < 8)
-		return snprintf(out, size, "%d;", base + colour);
-	return snprintf(out, size, "%d;5;%d;", base + 8, colour);
-}
-
-/* The parameters of one SGR from one look to another, each with a semicolon. */
-static int add_changes(char *out, size_t size, struct look from, struct look to)
-{
-	int used = 0;
-
-	out[0] = '\0';
-	if (from.bold != to.bold)
-		used += snprintf(out + used, size - (size_t)used,
-				 to.bold ? "1;" : "22;");
-	if (from.underline != to.underline)
-		used += snprintf(out + used, size - (size_t)used,
-				 to.underline ? "4;" : "24;");
-	if (from.reverse != to.reverse)
-		used += snprintf(out + used, size - (size_t)used,
-				 to.reverse ? "7;" : "27;");
-	if (from.fore != to.fore)
-		used += add_colour(out + used, size - (size_t)used, to.fore, false);
-	if (from.back != to.back)
-		used += add_colour(out + used, size - (size_t)used, to.back, true);
-	return used;
-}
-
 static int digits(int number)
 {
 	return number < 10 ? 1 : number < 100 ? 2 : 3;
 }
 
-/* Bytes of add_colour(). */
-static int count_colour(int colour)
-{
-	if (colour < 0 || (colour < 8 && !pen.rgb))
-		return 3;
-	if (pen.rgb)
-		return 8 + digits(colour >> 16 & 255) + digits(colour >> 8 & 255) +
-		       digits(colour & 255);
-	return 6 + digits(colour);
-}
-
-/* Bytes of add_changes(). */
-static int count_changes(struct look from, struct look to)
-{
-	int bytes = 0;
-
-	if (from.bold != to.bold)
-		bytes += to.bold ? 2 : 3;
-	if (from.underline != to.underline)
-		bytes += to.underline ? 2 : 3;
-	if (from.reverse != to.reverse)
-		bytes += to.reverse ? 2 : 3;
-	if (from.fore != to.fore)
-		bytes += count_colour(to.fore);
-	if (from.back != to.back)
-		bytes += count_colour(to.back);
-	return bytes;
-}
-
 int pen_wear_length(struct look look)
 {
-	int from_now = count_changes(pen.look, look);
-	int from_plain = 2 + count_changes(plain, look);
+	int from_now = sgr_length(pen.look, look, pen.rgb);
+	int from_plain = 2 + sgr_length(plain, look, pen.rgb);
 
 	if (from_now == 0)
 		return 0;
@@ -290,8 +226,9 @@ int pen_wear_length(struct look look)
 static void wear_at_once(struct look look)
 {
 	char change[96], anew[96] = "0;";
-	int from_now = add_changes(change, sizeof change, pen.look, look);
-	int from_plain = 2 + add_changes(anew + 2, sizeof anew - 2, plain, look);
+	int from_now = sgr_changes(change, sizeof change, pen.look, look, pen.rgb);
+	int from_plain =
+		2 + sgr_changes(anew + 2, sizeof anew - 2, plain, look, pen.rgb);
 	const char *best = from_now <= from_plain ? change : anew;
 	int length = from_now <= from_plain ? from_now : from_plain;
 

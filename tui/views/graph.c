@@ -64,7 +64,7 @@ static void make(const struct explorer *explorer, struct shown *out)
 }
 
 /* Rows above the table and below it: what is chosen, a blank, the sum. */
-enum { HEAD = 2, FOOT = 3, LEAST_PICTURE = 11 };
+enum { HEAD = 2, FOOT = 3, LEAST_PICTURE = 5 };
 
 /* S shows the picture alone. */
 static bool is_picture(const struct explorer *explorer)
@@ -85,12 +85,18 @@ static int table_rows(const struct explorer *explorer, int height,
 	return rows;
 }
 
+/* Where not all lines of boxes have room, those that have end at the foot: they stay
+ * there when the table above grows by a row. */
 static struct rect picture_rect(const struct explorer *explorer, struct rect view,
 				const struct graph *graph)
 {
 	int table = table_rows(explorer, view.height, graph);
 	int above = HEAD + table + (table > 0 ? 1 : 0);
+	int room = view.height - above - FOOT;
 
+	if (table > 0 && room >= LEAST_PICTURE &&
+	    room < graph_picture_rows(graph, view.width))
+		above += graph_picture_leaves(room);
 	return (struct rect){ view.x, view.y + above, view.width,
 			      view.height - above - FOOT };
 }

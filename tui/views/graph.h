@@ -7,6 +7,8 @@
 
 /* Rows and lines of boxes that all of it takes at this width. */
 int graph_picture_rows(const struct graph *graph, int width);
+/* Rows that whole lines of boxes leave of so many. */
+int graph_picture_leaves(int height);
 /* Scrolled so that the operator under the cursor is seen. */
 void graph_picture(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct graph *graph, int cursor);

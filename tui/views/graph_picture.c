@@ -84,6 +84,11 @@ int graph_picture_rows(const struct graph *graph, int width)
 	return graph_picture_lines(graph, width) * (TALL + 1) - 1;
 }
 
+int graph_picture_leaves(int height)
+{
+	return (height + 1) % (TALL + 1);
+}
+
 static struct rect place_of(const struct picture_plan *p, struct rect rect, int first,
 			    int i)
 {

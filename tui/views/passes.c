@@ -300,11 +300,26 @@ static int head_rows(const struct serve_lanes *lanes, int height)
 {
 	int rows = 2 + LANE_COUNT * lane_rows(height) + 1;
 
-	if (lanes->mixed_share > 0)
-		rows += height < 24 ? 1 : 3;
+	if (lanes->mixed_share > 0 && height < 24)
+		rows++;
 	if (lanes->stages > 1 && height >= 24)
 		rows += (lanes->stages < 8 ? lanes->stages : 8) + 1;
 	return rows;
+}
+
+/* Rows of the rhythm below the table, where there is room: a table above which rows
+ * came and went would stand elsewhere after a turn. */
+static int foot_rows(const struct serve_lanes *lanes, int height)
+{
+	return lanes->mixed_share > 0 && height >= 24 ? 3 : 0;
+}
+
+/* Two of them, under the legend, at the foot or where the table ends before. */
+static struct rect below_table(struct rect view, int y, int names)
+{
+	int last = view.y + view.height - 2, end = y + 1 + names + 1;
+
+	return (struct rect){ view.x, end < last ? end : last, view.width, 2 };
 }
 
 void passes_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -313,7 +328,7 @@ void passes_draw(const struct explorer *explorer, struct canvas *canvas,
 	const struct view_state *state = &explorer->state[VIEW_TIMELINE];
 	struct serve_lanes lanes;
 	struct names names;
-	int tall = lane_rows(rect.height), y = rect.y + 2;
+	int tall = lane_rows(rect.height), y = rect.y + 2, foot;
 	struct table table = { .column = columns,
 			       .columns = COLUMN_OF + 1,
 			       .grows = COLUMN_NAME,
@@ -329,25 +344,25 @@ void passes_draw(const struct explorer *explorer, struct canvas *canvas,
 		return;
 	}
 	list_names(&lanes, &names);
+	foot = foot_rows(&lanes, rect.height);
 	draw_head(canvas, rect, &lanes);
 	draw_lanes(explorer, canvas, (struct rect){ rect.x, y, rect.width, 1 }, &names,
 		   tall);
 	y += LANE_COUNT * tall + 1;
-	if (lanes.mixed_share > 0) {
-		draw_rhythm(canvas,
-			    (struct rect){ rect.x, y, rect.width,
-					   rect.height < 24 ? 1 : 2 },
+	if (lanes.mixed_share > 0 && foot == 0)
+		draw_rhythm(canvas, (struct rect){ rect.x, y++, rect.width, 1 },
 			    &lanes);
-		y += rect.height < 24 ? 1 : 3;
-	}
 	if (lanes.stages > 1 && rect.height >= 24)
 		draw_stages(canvas, (struct rect){ rect.x, y, rect.width, 8 }, &lanes);
 	y = rect.y + head_rows(&lanes, rect.height);
+	if (foot > 0)
+		draw_rhythm(canvas, below_table(rect, y, names.count), &lanes);
 	table.rows = names.count;
 	table.cursor = state->cursor < names.count ? state->cursor : names.count - 1;
-	widget_table(canvas,
-		     (struct rect){ rect.x, y, rect.width, rect.y + rect.height - y },
-		     &table);
+	widget_table(
+		canvas,
+		(struct rect){ rect.x, y, rect.width, rect.y + rect.height - foot - y },
+		&table);
 }
 
 unsigned passes_act(struct explorer *explorer, struct action action)
@@ -362,7 +377,7 @@ unsigned passes_act(struct explorer *explorer, struct action action)
 		return CHANGED_NOTHING;
 	list_names(&lanes, &names);
 	head = head_rows(&lanes, view.height);
-	height = view.height - head - 1;
+	height = view.height - head - foot_rows(&lanes, view.height) - 1;
 	switch (action.kind) {
 	case ACTION_ZOOM_IN:
 		state->zoom += state->zoom < MOST_ZOOM;
@@ -375,7 +390,8 @@ unsigned passes_act(struct explorer *explorer, struct action action)
 		state->first =
 			scroll_first(state->first, state->cursor, names.count, height);
 		moved = state->first + action.y - view.y - head - 1;
-		if (action.y < view.y + head + 1 || moved >= names.count)
+		if (action.y < view.y + head + 1 || action.y > view.y + head + height ||
+		    moved >= names.count)
 			return CHANGED_NOTHING;
 		state->cursor = moved;
 		return CHANGED_SCREEN;
