@@ -631,9 +631,141 @@ static void test_small_classes(void **state)
 #undef WIDE
 }
 
+/* Published files in the words of classes of their own. Parameters in millions are
+ * added up by hand, matrix by matrix; entries of the cache are those of 2-byte values.
+ */
+static void test_own_words(void **state)
+{
+	static const struct {
+		const char *text;
+		double total, active, entry; /* 0 = not asked */
+		const char *doubt;           /* "" = there is none */
+	} cases[] = {
+		/* Salesforce/codegen-2B-mono */
+		{ "{\"model_type\": \"codegen\", \"n_embd\": 2560, \"n_head\": 32, "
+		  "\"n_layer\": 32, \"vocab_size\": 51200, \"n_positions\": 2048, "
+		  "\"activation_function\": \"gelu_new\", "
+		  "\"tie_word_embeddings\": false}",
+		  2779, 0, 327680, "" },
+		/* facebook/xglm-564M */
+		{ "{\"model_type\": \"xglm\", \"d_model\": 1024, \"ffn_dim\": 4096, "
+		  "\"num_layers\": 24, \"attention_heads\": 16, "
+		  "\"vocab_size\": 256008, \"activation_function\": \"gelu\"}",
+		  564.5, 0, 98304, "" },
+		/* inceptionai/jais-13b */
+		{ "{\"model_type\": \"jais\", \"n_embd\": 5120, \"n_head\": 40, "
+		  "\"n_layer\": 40, \"n_inner\": 13653, \"vocab_size\": 84992, "
+		  "\"activation_function\": \"swiglu\"}",
+		  13021, 0, 819200, "" },
+		/* allenai/OLMo-7B */
+		{ "{\"model_type\": \"hf_olmo\", \"d_model\": 4096, \"n_heads\": 32, "
+		  "\"n_layers\": 32, \"mlp_hidden_size\": 22016, "
+		  "\"vocab_size\": 50304, \"block_type\": \"sequential\", "
+		  "\"weight_tying\": false}",
+		  6888, 0, 524288, "" },
+		/* GSAI-ML/LLaDA-8B-Base */
+		{ "{\"model_type\": \"llada\", \"d_model\": 4096, \"n_heads\": 32, "
+		  "\"n_kv_heads\": 32, \"n_layers\": 32, "
+		  "\"mlp_hidden_size\": 12288, \"vocab_size\": 126464, "
+		  "\"weight_tying\": false}",
+		  8016, 0, 524288, "a diffusion model" },
+		/* facebook/MobileLLM-125M */
+		{ "{\"model_type\": \"mobilellm\", \"hidden_size\": 576, "
+		  "\"intermediate_size\": 1536, \"num_attention_heads\": 9, "
+		  "\"num_key_value_heads\": 3, \"num_hidden_layers\": 30, "
+		  "\"share_embedding\": true, \"tie_word_embeddings\": false, "
+		  "\"vocab_size\": 32000}",
+		  124.6, 0, 23040, "" },
+		/* google/vaultgemma-1b: tied, as transformers has it where a file says
+		 * nothing */
+		{ "{\"model_type\": \"vaultgemma\", \"hidden_size\": 1152, "
+		  "\"intermediate_size\": 6912, \"num_attention_heads\": 4, "
+		  "\"num_key_value_heads\": 4, \"head_dim\": 256, "
+		  "\"num_hidden_layers\": 26, \"vocab_size\": 256000}",
+		  1039, 0, 106496, "" },
+		/* PowerInfer/SmallThinker-21BA3B-Instruct */
+		{ "{\"model_type\": \"smallthinker\", \"hidden_size\": 2560, "
+		  "\"head_dim\": 128, \"moe_ffn_hidden_size\": 768, "
+		  "\"moe_num_primary_experts\": 64, "
+		  "\"moe_num_active_primary_experts\": 6, "
+		  "\"num_attention_heads\": 28, \"num_key_value_heads\": 4, "
+		  "\"num_hidden_layers\": 4, \"tie_word_embeddings\": false, "
+		  "\"sliding_window_layout\": [0, 1, 1, 1], "
+		  "\"sliding_window_size\": 4096, \"vocab_size\": 151936}",
+		  2372.4, 1003.8, 8192, "" },
+		/* Snowflake/snowflake-arctic-base: 480 B, 17 B a token */
+		{ "{\"model_type\": \"arctic\", \"hidden_size\": 7168, "
+		  "\"intermediate_size\": 4864, \"num_hidden_layers\": 35, "
+		  "\"num_attention_heads\": 56, \"num_key_value_heads\": 8, "
+		  "\"num_local_experts\": 128, \"num_experts_per_tok\": 2, "
+		  "\"moe_layer_frequency\": 1, \"use_residual\": true, "
+		  "\"parallel_attn_mlp_res\": true, "
+		  "\"tie_word_embeddings\": false, \"vocab_size\": 32000}",
+		  478584, 17311, 143360, "" },
+		/* tencent/Tencent-Hunyuan-Large: every second layer keeps keys */
+		{ "{\"model_type\": \"hunyuan\", \"hidden_size\": 6400, "
+		  "\"intermediate_size\": 18304, \"num_hidden_layers\": 64, "
+		  "\"num_attention_heads\": 80, \"num_key_value_heads\": 8, "
+		  "\"attention_head_dim\": 128, \"num_experts\": 16, "
+		  "\"moe_topk\": 1, \"num_shared_expert\": 1, \"use_cla\": true, "
+		  "\"cla_share_factor\": 2, \"tie_word_embeddings\": true, "
+		  "\"vocab_size\": 128512}",
+		  392000, 54608, 131072, "" },
+		/* nanochat, of no row: what squares has no gate */
+		{ "{\"model_type\": \"nanochat\", \"hidden_size\": 1280, "
+		  "\"intermediate_size\": 5120, \"num_attention_heads\": 10, "
+		  "\"num_hidden_layers\": 20, \"hidden_act\": \"relu2\", "
+		  "\"tie_word_embeddings\": false, \"vocab_size\": 65536}",
+		  561, 0, 102400, "read like Llama" },
+		/* GPT-2's words under a name that nobody knows */
+		{ "{\"model_type\": \"never_heard\", \"n_embd\": 1024, "
+		  "\"n_head\": 16, \"n_layer\": 24, \"vocab_size\": 50000, "
+		  "\"activation_function\": \"gelu_new\"}",
+		  353.5, 0, 98304, "read like GPT-2" },
+		/* ByteDance/Ouro-1.4B */
+		{ "{\"model_type\": \"ouro\", \"hidden_size\": 2048, "
+		  "\"intermediate_size\": 5632, \"num_attention_heads\": 16, "
+		  "\"num_hidden_layers\": 24, \"total_ut_steps\": 4, "
+		  "\"tie_word_embeddings\": false, \"vocab_size\": 49152}",
+		  1435, 0, 0, "passes the layers several times" },
+	};
+	static const char *const refused[][2] = {
+		{ "recurrent_gemma", "Griffin" },
+		{ "zamba2", "one attention for many layers" },
+		{ "openelm", "OpenELM" },
+	};
+	struct error error;
+	struct model model;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct model_counts counts;
+
+		if (!read_text(cases[i].text, &model, &error))
+			fail_msg("%zu: %s", i, error.text);
+		model_count(&model, &counts);
+		assert_close(counts.total / 1e6, cases[i].total, 0.001);
+		if (cases[i].active > 0)
+			assert_close(counts.active / 1e6, cases[i].active, 0.001);
+		if (cases[i].entry > 0)
+			assert_close(model_kv_bytes_per_token(&model, 1024, 2),
+				     cases[i].entry, 1e-9);
+		if (cases[i].doubt[0] == '\0')
+			assert_string_equal(model.approximate, "");
+		assert_non_null(strstr(model.approximate, cases[i].doubt));
+	}
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		snprintf(text, sizeof text, "{\"model_type\": \"%s\"}", refused[i][0]);
+		assert_false(read_text(text, &model, &error));
+		assert_non_null(strstr(error.text, refused[i][1]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_words),
 		cmocka_unit_test(test_small_classes),
 		cmocka_unit_test(test_longcat),
 		cmocka_unit_test(test_step3),

@@ -30,9 +30,10 @@ static const struct {
 	{ "hc_mult", "hyper-connections are left out" },
 	{ "num_target_layers", DRAFT },
 	{ "draft_vocab_size", DRAFT },
+	{ "total_ut_steps",
+	  "a token passes the layers several times: one pass is counted" },
 	{ "share_q_dim",
 	  "a projection of queries in two low-rank parts is counted whole" },
-	{ "use_cla", "keys and values that layers share are counted apart" },
 };
 
 /* Zero and false say that there is none of it. */
@@ -225,7 +226,9 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 {
 	if (!r->family)
 		hf_approximate(r, model, "model_type",
-			       "a family not in the table: read like Llama");
+			       hf_is_like_gpt2(r)
+				       ? "a family not in the table: read like GPT-2"
+				       : "a family not in the table: read like Llama");
 	for (size_t i = 0; i < sizeof approximations / sizeof approximations[0]; i++)
 		if (says_so(hf_get(r, approximations[i].key)))
 			hf_approximate(r, model, approximations[i].key,
@@ -250,6 +253,14 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		hf_approximate(r, model, "layer_types",
 			       "which layers have linear attention is not stated: "
 			       "none");
+	if (strcmp(model_type, "jetmoe") == 0)
+		hf_approximate(r, model, "model_type",
+			       "attention has experts of its own: those that see a "
+			       "token are counted");
+	if (strncmp(model_type, "llada", 5) == 0)
+		hf_approximate(r, model, "model_type",
+			       "a diffusion model, whose passes settle several tokens "
+			       "or none: counted as one that writes token by token");
 	if (strstr(model_type, "ngram"))
 		hf_approximate(
 			r, model, "model_type",
@@ -277,9 +288,15 @@ bool hf_can_read(struct hf_reader *r, const char *model_type)
 	static const struct {
 		const char *type, *what;
 	} unlike[] = {
-		{ "rwkv", "RWKV" },       { "xlstm", "xLSTM" },
-		{ "retnet", "RetNet" },   { "reformer", "Reformer" },
-		{ "whisper", "Whisper" }, { "albert", "ALBERT, of one layer for all," },
+		{ "rwkv", "RWKV" },
+		{ "xlstm", "xLSTM" },
+		{ "retnet", "RetNet" },
+		{ "reformer", "Reformer" },
+		{ "whisper", "Whisper" },
+		{ "albert", "ALBERT, of one layer for all," },
+		{ "recurrent_gemma", "Griffin, of linear recurrent units," },
+		{ "zamba", "Zamba, of one attention for many layers," },
+		{ "openelm", "OpenELM, each of whose layers has a width of its own," },
 	};
 
 	for (size_t i = 0; i < sizeof unlike / sizeof unlike[0]; i++)

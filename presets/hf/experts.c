@@ -8,12 +8,14 @@
 /* How many there are, how many of them see a token, and how wide they are. */
 static const char counts[] =
 	"num_experts num_local_experts n_routed_experts num_routed_experts "
-	"moe_num_experts ffn_config.moe_num_experts";
+	"moe_num_experts moe_num_primary_experts ffn_config.moe_num_experts";
 static const char picked[] =
 	"num_experts_per_tok num_experts_per_token experts_per_token moe_k moe_top_k "
-	"top_k_experts moe_topk ffn_config.moe_top_k";
-static const char widths[] = "moe_intermediate_size expert_intermediate_size "
-			     "expert_ffn_hidden_size expert_hidden_dim";
+	"top_k_experts moe_topk moe_num_active_primary_experts "
+	"ffn_config.moe_top_k";
+static const char widths[] =
+	"moe_intermediate_size expert_intermediate_size "
+	"expert_ffn_hidden_size expert_hidden_dim moe_ffn_hidden_size";
 
 static bool is_llama4(const struct hf_reader *r)
 {
@@ -95,6 +97,13 @@ void hf_read_experts(struct hf_reader *r, struct model *model, int64_t ffn)
 	if (moe->groups <= 1)
 		moe->group_limit = moe->groups = 0;
 	read_shared_expert(r, moe);
+	/* Arctic: a dense MLP beside the experts, as wide as the layer
+	 * (modeling_arctic.py, ArcticMLP of is_residual_mlp) */
+	if (hf_bool(r, "use_residual", false) &&
+	    hf_bool(r, "parallel_attn_mlp_res", false)) {
+		moe->shared_experts = 1;
+		moe->shared_ffn = model->hidden;
+	}
 	if (hf_bool(r, "enable_moe_block", false)) {
 		/* Gemma 4: the dense MLP runs beside the experts, as a shared one does
 		 */

@@ -197,6 +197,31 @@ static const struct family families[] = {
 	  FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_PARALLEL | FAMILY_MULTI_QUERY,
 	  ROPE, GELU },
 	{ "molmo", FAMILY_HALF_FFN, ROPE, SILU },
+	{ "modernbert", FAMILY_TIED | LN | FAMILY_NORM_NO_BIAS | FAMILY_ENCODER, ROPE,
+	  GELU },
+	{ "codegen",
+	  LN | FAMILY_NOT_GATED | FAMILY_MLP_BIAS | FAMILY_PARALLEL |
+		  FAMILY_SHARED_NORM,
+	  ROPE, GELU },
+	/* its positions are sines, which are no parameters */
+	{ "xglm", FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS, POSITION_NONE,
+	  GELU },
+	{ "biogpt", FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS, POSITION_LEARNED,
+	  GELU },
+	{ "jais", FAMILY_TIED | LN | FAMILY_BIAS, POSITION_ALIBI, SILU },
+	{ "phi3small", FAMILY_TIED | LN | FAMILY_BIAS, ROPE, GELU },
+	{ "hf_olmo", LN | FAMILY_NORM_NO_BIAS | FAMILY_HALF_FFN, ROPE, SILU },
+	{ "llada", 0, ROPE, SILU },
+	{ "vaultgemma", FAMILY_TIED, ROPE, GELU },
+	{ "bitnet", FAMILY_TIED, ROPE, ACTIVATION_RELU2 },
+	{ "mobilellm", 0, ROPE, SILU },
+	{ "skywork", 0, ROPE, SILU },
+	{ "cwm", 0, ROPE, SILU },
+	{ "hyperclovax", 0, ROPE, SILU },
+	{ "flex_olmo", FAMILY_QK_NORM | FAMILY_EXPERT_FFN, ROPE, SILU },
+	{ "smallthinker", 0, ROPE, ACTIVATION_RELU },
+	{ "arctic", FAMILY_EXPERT_FFN, ROPE, SILU },
+	{ "jetmoe", FAMILY_TIED | FAMILY_EXPERT_FFN, ROPE, SILU },
 };
 
 static const struct family_usual usual[] = {

@@ -82,25 +82,34 @@ static void read_outline(struct hf_reader *r, const struct node *root,
 	struct family_usual usual = usual_of(r, root);
 	unsigned t = hf_traits(r);
 
+	if (r->family) /* a word of OLMo's and LLaDA's, which their classes read */
+		hf_get(r, "block_type");
 	model->hidden = hf_need_or(r, "hidden_size n_embd n_embed d_model dim emb_dim",
 				   usual.hidden);
 	model->vocab = vocab_of(r, root, usual.vocab);
 	model->max_positions = hf_count(
 		r, "max_position_embeddings n_positions max_seq_len seq_length", 0);
-	model->tied_embeddings = hf_bool(r, "tie_word_embeddings", t & FAMILY_TIED);
+	/* transformers ties where neither file nor class says anything, and writes
+	 * false down (PretrainedConfig.to_diff_dict) */
+	model->tied_embeddings =
+		hf_bool(r, "tie_word_embeddings", !r->family || (t & FAMILY_TIED)) ||
+		hf_bool(r, "weight_tying share_embedding", false);
 	if (r->config != root && tied && tied->kind == NODE_SCALAR)
 		model->tied_embeddings = strcmp(tied->text, "true") == 0;
 	model->gated_mlp = !(t & FAMILY_NOT_GATED);
 	model->parallel_block = hf_bool(r, "use_parallel_residual parallel_attn",
 					(t & FAMILY_PARALLEL) != 0);
 	model->shared_norm = model->parallel_block && (t & FAMILY_SHARED_NORM);
-	model->post_norms = (t & FAMILY_POST_NORMS) != 0;
+	model->post_norms = hf_bool(r, "use_post_norm", (t & FAMILY_POST_NORMS) != 0);
 	model->norm = t & FAMILY_LAYER_NORM ? NORM_LAYER : NORM_RMS;
 	model->norm_bias = model->norm == NORM_LAYER && !(t & FAMILY_NORM_NO_BIAS);
 	model->embedding_norm = (t & FAMILY_EMBEDDING_NORM) != 0;
 	model->mlp_bias = hf_bool(r, "mlp_bias", (t & FAMILY_MLP_BIAS) != 0);
 	model->position = r->family ? r->family->position : POSITION_ROPE;
 	read_activation(r, model);
+	/* what squares has no gate as a rule (Nemotron, Arcee, nanochat) */
+	if (!r->family && model->activation == ACTIVATION_RELU2)
+		model->gated_mlp = false;
 }
 
 static void read_mla(struct hf_reader *r, struct layer_kind *base)
@@ -168,7 +177,7 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 			? 1
 			: hf_count(r,
 				   "num_key_value_heads num_kv_heads "
-				   "n_head_kv num_attention_groups "
+				   "n_head_kv n_kv_heads num_attention_groups "
 				   "multi_query_group_num attn_config.kv_n_heads",
 				   multi_query                     ? 1
 				   : !stated && usual.kv_heads > 0 ? usual.kv_heads
@@ -369,7 +378,8 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	if (ffn == 0)
 		ffn = hf_count(r,
 			       "intermediate_size n_inner ffn_dim hidden_dim "
-			       "inner_hidden_size ffn_hidden_size "
+			       "inner_hidden_size ffn_hidden_size mlp_hidden_size "
+			       "ff_intermediate_size "
 			       "ffn_config.ffn_hidden_size",
 			       usual.ffn > 0 ? usual.ffn : 4 * model->hidden);
 	read_ssm(r, model);

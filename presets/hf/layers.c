@@ -24,6 +24,8 @@ struct pattern {
 	enum mixer_kind ssm; /* of the layers that are not attention */
 	bool all_ssm;
 	int64_t borrows_from; /* keys and values are an earlier layer's from this on */
+	int64_t lends; /* or those of the first of so many layers are the others', too
+			*/
 	int64_t wide_from; /* MLPs are twice as wide from this layer on (Gemma 4 E) */
 	bool sinks;        /* of the sliding layers (MiMo-V2) */
 	int64_t whole;     /* layers of whole groups */
@@ -126,13 +128,14 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	if (p->hybrid[0] == '\0')
 		sublayers(r, p);
 	p->full_from_one = hf_get(r, "linear_attn_config.full_attn_layers");
-	p->swa_list = hf_get(r, "hybrid_layer_pattern");
+	p->swa_list = hf_get(r, "hybrid_layer_pattern sliding_window_layout");
 	p->attention_layers = hf_get(r, "attn_layer_indices full_attn_idxs");
 	p->lightning_list = hf_get(r, "attn_type_list");
 	p->compress = hf_get(r, "compress_ratios");
 	p->indexers = hf_get(r, "indexer_types");
 	p->group = hf_count(r, "layer_group_size", 0);
-	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
+	p->window = hf_count(
+		r, "sliding_window sliding_window_size attention_chunk_size", 0);
 	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
 	    !hf_bool(r, "use_sliding_window", false))
 		p->window = 0;
@@ -170,6 +173,9 @@ static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers
 	int64_t shared = hf_count(r, "num_kv_shared_layers", 0);
 
 	p->borrows_from = shared > 0 ? layers - shared : layers;
+	/* Hunyuan's cross-layer attention (modeling_hunyuan.py) */
+	p->lends =
+		hf_bool(r, "use_cla", false) ? hf_count(r, "cla_share_factor", 1) : 1;
 	p->wide_from =
 		hf_bool(r, "use_double_wide_mlp", false) ? layers - shared : layers;
 
@@ -183,7 +189,10 @@ static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers
 	else
 		p->moe_freq = hf_count(r, "moe_layer_freq", 1);
 	p->sparse_step = hf_count(r, "decoder_sparse_step", 1);
-	p->moe_step = hf_count(r, "interleave_moe_layer_step moe_layer_interval", 1);
+	p->moe_step = hf_count(r,
+			       "interleave_moe_layer_step moe_layer_interval "
+			       "moe_layer_frequency",
+			       1);
 	p->moe_start = hf_count(r, "moe_layer_start_index", 0);
 	p->moe_end = hf_count(r, "moe_layer_end_index", INT64_C(1) << 40);
 	p->expert_period = hf_count(r, "expert_layer_period", 1);
@@ -429,7 +438,9 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 			choose_entries(&pattern, i, &kind.attention);
 			choose_mlp(&pattern, model, i, &kind);
 			kind.attention.borrowed_kv =
-				i >= pattern.borrows_from && mixer_of(&kind)->attends;
+				(i >= pattern.borrows_from ||
+				 (pattern.lends > 1 && !multiple(i, pattern.lends))) &&
+				mixer_of(&kind)->attends;
 		}
 		if (good && model_add_layer(model, &kind))
 			continue;

@@ -283,8 +283,24 @@ const struct family *hf_family(const struct hf_reader *reader, const char *model
 	return family_find(model_type);
 }
 
+bool hf_is_like_gpt2(const struct hf_reader *reader)
+{
+	static const char *const plain[] = { "gelu", "relu" };
+	const struct node *name = node_get(reader->config, "activation_function");
+
+	if (reader->family || !name || name->kind != NODE_SCALAR ||
+	    strstr(name->text, "glu"))
+		return false;
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+		if (strncmp(name->text, plain[i], strlen(plain[i])) == 0)
+			return true;
+	return false;
+}
+
 unsigned hf_traits(const struct hf_reader *reader)
 {
+	if (hf_is_like_gpt2(reader))
+		return FAMILY_LAYER_NORM | FAMILY_NOT_GATED | FAMILY_BIAS;
 	return reader->family ? reader->family->traits : 0;
 }
 

@@ -47,6 +47,9 @@ bool hf_list_holds(const struct node *list, int64_t value);
 bool hf_is_left(const struct hf_reader *reader, const struct node *node);
 /* The family of that model_type, or of the class that had the name before. */
 const struct family *hf_family(const struct hf_reader *reader, const char *model_type);
+/* A family that the table lacks, whose file has GPT-2's word for its activation, and
+ * one without a gate. */
+bool hf_is_like_gpt2(const struct hf_reader *reader);
 /* What the family's class assumes, as bits (family.h); of none 0. */
 unsigned hf_traits(const struct hf_reader *reader);
 /* A family of state-space layers alone. */
