@@ -213,28 +213,54 @@ static void count_met(const struct explain_node *nodes)
 	met[i].count++;
 }
 
+/* What other numbers needed before moves no word and no digit of a page. */
+static void check_same(const struct walk *w, const char *key,
+		       const struct explanation *later)
+{
+	static struct explanation alone;
+
+	assert_true(explain(w->scenario, w->estimate, key, &alone));
+	assert_string_equal(later->formula, alone.formula);
+	assert_ptr_equal(later->title, alone.title);
+	assert_memory_equal(&later->value, &alone.value, sizeof alone.value);
+	assert_int_equal(later->computes, alone.computes);
+	assert_int_equal(later->terms, alone.terms);
+	for (int i = 0; i < alone.terms; i++) {
+		assert_string_equal(later->term[i].key, alone.term[i].key);
+		assert_string_equal(later->term[i].symbol, alone.term[i].symbol);
+		assert_memory_equal(&later->term[i].value, &alone.term[i].value,
+				    sizeof alone.term[i].value);
+	}
+	assert_int_equal(later->besides, alone.besides);
+	for (int i = 0; i < alone.besides; i++)
+		assert_memory_equal(&later->beside[i].value, &alone.beside[i].value,
+				    sizeof alone.beside[i].value);
+}
+
 /* Each number below the estimate by itself, whether or not a chain comes by. Returns
  * how many there are in this scenario. */
 static int check_below(struct walk *w, const struct table *below)
 {
+	struct explain_facts *facts = explain_facts();
 	struct explanation *x = malloc(sizeof *x);
 	int there = 0;
 
+	/* not the first of a path: it may be an end */
+	w->path_length = 2;
+	snprintf(w->path[0], sizeof w->path[0], "below");
 	for (; below->prefix; below++)
 		for (const struct explain_node *n = below->nodes; n->row.key; n++) {
-			char key[EXPLAIN_MAX_KEY];
+			char *key = w->path[1];
 
 			draw_key(below, n->row.key, key);
-			if (!explain(w->scenario, w->estimate, key, x))
+			if (!explain_with(facts, w->scenario, w->estimate, key, x))
 				continue;
-			/* not the first of a path: it may be an end */
-			w->count = 0;
-			w->path_length = 1;
-			snprintf(w->path[0], sizeof w->path[0], "below");
-			walk_follow(w, key, false);
+			check_same(w, key, x);
+			walk_check(w, key, x);
 			count_met(below->nodes);
 			there++;
 		}
+	free(facts);
 	free(x);
 	return there;
 }

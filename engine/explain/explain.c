@@ -111,23 +111,41 @@ static bool write_page(const struct asked *asked, const char *key,
 	return true;
 }
 
-/* The facts are a step and an estimate more, too much for a thread's stack. */
-bool explain(const struct scenario *scenario, const struct estimate *estimate,
-	     const char *key, struct explanation *out)
+/* A step and an estimate more, too much for a thread's stack. */
+struct explain_facts *explain_facts(void)
 {
 	struct explain_facts *facts = malloc(sizeof *facts);
-	struct scenario room;
-	struct asked asked = { .scenario = scenario_marked(scenario, &room),
-			       .estimate = estimate,
+
+	if (facts) {
+		facts->scenario = NULL;
+		facts->known = false;
+	}
+	return facts;
+}
+
+bool explain_with(struct explain_facts *facts, const struct scenario *scenario,
+		  const struct estimate *estimate, const char *key,
+		  struct explanation *out)
+{
+	struct asked asked = { .estimate = estimate,
 			       .facts = facts,
 			       .stage = estimate->fullest_stage };
-	bool found;
 
 	out->lacks_memory = !facts;
 	if (!facts)
 		return false;
-	facts->known = false;
-	found = write_page(&asked, key, out);
+	if (!facts->scenario)
+		facts->scenario = scenario_marked(scenario, &facts->room);
+	asked.scenario = facts->scenario;
+	return write_page(&asked, key, out);
+}
+
+bool explain(const struct scenario *scenario, const struct estimate *estimate,
+	     const char *key, struct explanation *out)
+{
+	struct explain_facts *facts = explain_facts();
+	bool found = explain_with(facts, scenario, estimate, key, out);
+
 	free(facts);
 	return found;
 }

@@ -48,6 +48,15 @@ struct explanation {
 bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	     const char *key, struct explanation *out);
 
+/* Where many numbers of one scenario are asked for: what one of them needed, as a step
+ * that is made once more, stands there for the others. Scenario and estimate stay as
+ * they are meanwhile. explain_facts() is freed with free(); NULL: no memory. */
+struct explain_facts;
+struct explain_facts *explain_facts(void);
+bool explain_with(struct explain_facts *facts, const struct scenario *scenario,
+		  const struct estimate *estimate, const char *key,
+		  struct explanation *out);
+
 /* Numbers whose formula has a knob as one of its terms. */
 enum { EXPLAIN_MAX_USES = 12, EXPLAIN_MAX_WALKED = 320 };
 struct explain_uses {

@@ -23,6 +23,8 @@ struct explain_pass {
 /* The step that an estimate of training was made of, made once more where a key asks
  * for something below the estimate. */
 struct explain_facts {
+	const struct scenario *scenario; /* as it is reckoned, maybe in the room */
+	struct scenario room;
 	bool known, legal;
 	int part; /* whose graph this is, costed; -1 = none */
 	struct graph graph;

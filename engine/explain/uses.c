@@ -1,4 +1,5 @@
 /* uses.c - in which formulas a knob stands. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/explain/explain.h"
@@ -82,15 +83,18 @@ void explain_uses(const struct scenario *scenario, const struct estimate *estima
 {
 	const struct knob *knob = knob_find(key);
 	struct walk walk = { .count = 0 };
+	struct explain_facts *facts;
 	struct explanation x;
 
 	out->count = 0;
 	if (!knob || !estimate->legal)
 		return;
+	facts = explain_facts();
 	for (int i = 0; i < metric_count(); i++)
 		if (metric_table[i].modes >> scenario->plan.mode & 1)
 			add(&walk, metric_table[i].key);
 	for (walk.at = 0; walk.at < walk.count; walk.at++)
-		if (explain(scenario, estimate, walk.key[walk.at], &x))
+		if (explain_with(facts, scenario, estimate, walk.key[walk.at], &x))
 			note_terms(&walk, knob, &x, out);
+	free(facts);
 }

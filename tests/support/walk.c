@@ -84,6 +84,14 @@ static void check_end(const char *key, const struct explanation *x)
 	fail_msg("%s ends a chain: %s", key, x->formula);
 }
 
+void walk_check(const struct walk *w, const char *key, const struct explanation *x)
+{
+	if (x->computes || x->terms > 0 || w->path_length == 1)
+		check_page(w, key, x);
+	else
+		check_end(key, x);
+}
+
 static bool is_seen(struct walk *w, const char *key)
 {
 	for (int i = 0; i < w->path_length; i++)
@@ -99,25 +107,25 @@ static bool is_seen(struct walk *w, const char *key)
 
 void walk_follow(struct walk *w, const char *key, bool deep)
 {
+	struct explain_facts *facts;
 	struct explanation *x;
 
 	if (is_seen(w, key))
 		return;
+	facts = explain_facts();
 	x = malloc(sizeof *x);
-	if (!explain(w->scenario, w->estimate, key, x))
+	if (!explain_with(facts, w->scenario, w->estimate, key, x))
 		fail_msg("%s is not explained", key);
 	assert_true(w->path_length < DEPTH);
 	snprintf(w->path[w->path_length++], sizeof w->path[0], "%s", key);
-	if (x->computes || x->terms > 0 || w->path_length == 1)
-		check_page(w, key, x);
-	else
-		check_end(key, x);
+	walk_check(w, key, x);
 	for (int i = 0; deep && i < x->terms; i++) {
 		struct explanation_term *term = &x->term[i];
 		struct explanation next;
 
 		walk_follow(w, term->key, deep);
-		assert_true(explain(w->scenario, w->estimate, term->key, &next));
+		assert_true(explain_with(facts, w->scenario, w->estimate, term->key,
+					 &next));
 		if (next.value != term->value) {
 			describe(w, x);
 			fail_msg("%s: %s is %.17g, its page says %.17g", key,
@@ -125,5 +133,6 @@ void walk_follow(struct walk *w, const char *key, bool deep)
 		}
 	}
 	w->path_length--;
+	free(facts);
 	free(x);
 }

@@ -17,6 +17,9 @@ struct walk {
 
 /* Computes the formula with the terms, as a reader would. False where it can't be. */
 bool walk_compute(const struct explanation *x, double *value);
+/* The formula of a page gives its value, no term is without a use or a page; an end is
+ * one, where the path is longer than this key. */
+void walk_check(const struct walk *walk, const char *key, const struct explanation *x);
 /* Checks the page of a key: the formula gives the value, no term is without a use or a
  * page, and an end is one; with deep every chain to its ends, each number once, and
  * that a term has the value of its page. */
