@@ -294,9 +294,90 @@ static void launchers_are_read(void **state)
 	}
 }
 
+/* DeepSpeed's launcher counts the GPUs that it is told one by one; a machine's name
+ * alone means all it has, which nobody tells. */
+static void included_gpus_count(void **state)
+{
+	static const struct {
+		const char *include, *gpus;
+	} rows[] = {
+		{ "localhost:1", "1" },
+		{ "localhost:0,1", "2" },
+		{ "a:0,2@b:1", "3" },
+		{ "a@b", "8" },
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char text[512];
+
+		snprintf(text, sizeof text,
+			 "deepspeed --include %s finetune.py --model_name_or_path "
+			 "Qwen/Qwen3-0.6B --model_max_length 384 "
+			 "--per_device_train_batch_size 4 --bf16 --use_lora "
+			 "--deepspeed configs/ds_config_zero3_offload.json\n",
+			 rows[i].include);
+		read_good("trainer", text, &s);
+		expect(&s, "gpus", rows[i].gpus);
+		expect(&s, "zero", "3");
+		assert_true(noted(IMPORT_ASSUMED, "lora_rank"));
+		assert_int_equal(noted(IMPORT_ASSUMED, "gpus"), i == 3);
+	}
+}
+
+/* PEFT's examples (examples/sft): four bits by their own word, and a file of
+ * accelerate's that names DeepSpeed and no stage. */
+static void longer_words_are_read(void **state)
+{
+	static const char start[] =
+		"accelerate launch --config_file \"configs/deepspeed_config.yaml\" "
+		"train.py --model_name_or_path \"meta-llama/Llama-2-70b-hf\" "
+		"--max_length 2048 --per_device_train_batch_size 2 --bf16 True "
+		"--use_peft_lora True --lora_r 8 ";
+	char text[512];
+	struct scenario s;
+
+	(void)state;
+	snprintf(text, sizeof text, "%s--use_4bit_quantization True\n", start);
+	read_good("trainer", text, &s);
+	assert_string_equal(s.stack.name, "deepspeed");
+	expect(&s, "zero", "2");
+	assert_true(noted(IMPORT_ASSUMED, "zero"));
+	expect(&s, "lora_rank", "8");
+	expect(&s, "frozen_format", "nf4");
+	snprintf(text, sizeof text, "%s--use_4bit_quantization False\n", start);
+	read_good("trainer", text, &s);
+	expect(&s, "frozen_format", "wide");
+}
+
+/* open-thoughts' file: a batch of 96 of one sample and three steps is one of 32 GPUs.
+ */
+static void batches_tell_gpus(void **state)
+{
+	static const char start[] =
+		"model_name_or_path: Qwen/Qwen2.5-32B-Instruct\nstage: sft\n"
+		"do_train: true\nfinetuning_type: full\ndataset: a\n"
+		"template: qwen\ncutoff_len: 16384\n"
+		"deepspeed: train/zero3_offload.json\nbf16: true\n"
+		"per_device_train_batch_size: 1\nglobal_batch_size: 96\n";
+	char text[512];
+	struct scenario s;
+
+	(void)state;
+	snprintf(text, sizeof text, "%sgradient_accumulation_steps: 3\n", start);
+	read_good("llama-factory", text, &s);
+	expect(&s, "gpus", "32");
+	expect(&s, "gbs", "96");
+	assert_false(noted(IMPORT_ASSUMED, "gpus"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(included_gpus_count),
+		cmocka_unit_test(longer_words_are_read),
+		cmocka_unit_test(batches_tell_gpus),
 		cmocka_unit_test(swift_is_read),
 		cmocka_unit_test(swift_has_defaults),
 		cmocka_unit_test(trl_is_read),

@@ -251,6 +251,22 @@ static bool read_whole_batch(const struct mapped *m)
 	return !batch || mapped_set(m, "gbs", batch->value, batch);
 }
 
+/* GPUs by number, or as many as make one batch of all ranks of what each of them runs
+ * and accumulates; 0: not told. */
+static bool told_world(const struct mapped *m, int64_t *world)
+{
+	int64_t steps = 0, batch = 0, each;
+
+	if (!mapped_count(m, "ray_num_workers", world) ||
+	    !mapped_count(m, "gradient_accumulation_steps", &steps) ||
+	    !mapped_count(m, "global_batch_size", &batch))
+		return false;
+	each = steps * m->out->plan.micro_batch;
+	if (*world == 0 && each > 0 && batch % each == 0)
+		*world = batch / each * scenario_smallest_world(m->out);
+	return true;
+}
+
 static bool read_rest(const struct mapped *m)
 {
 	const struct pair *bits = pairs_find(m->pairs, "quantization_bit");
@@ -273,7 +289,7 @@ static bool read_rest(const struct mapped *m)
 	if ((!nf4 || !recipe_base_nf4(m, "quantization_bit")) &&
 	    !recipe_base_bits(m, "model_name_or_path", bits != NULL))
 		return false;
-	return mapped_count(m, "ray_num_workers", &world) &&
+	return told_world(m, &world) &&
 	       recipe_batch(m, world, mapped_find(m, "ray_num_workers")) &&
 	       read_whole_batch(m);
 }

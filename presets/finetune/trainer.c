@@ -12,6 +12,7 @@
 #include "presets/finetune/command.h"
 #include "presets/finetune/finetune.h"
 #include "presets/finetune/recipe.h"
+#include "presets/finetune/task.h"
 
 /* Whose defaults count. */
 enum habit { OF_TRAINER, OF_TRL, OF_SWIFT };
@@ -47,6 +48,7 @@ static const char *const others[] = { "command",
 				      "nproc_per_node",
 				      "nnodes",
 				      "num_gpus",
+				      "include",
 				      "num_nodes",
 				      "NPROC_PER_NODE",
 				      "NNODES",
@@ -70,8 +72,11 @@ static const char *const others[] = { "command",
 				      "sft_type",
 				      "use_peft",
 				      "use_lora",
+				      "use_peft_lora",
 				      "load_in_4bit",
 				      "load_in_8bit",
+				      "use_4bit_quantization",
+				      "use_8bit_quantization",
 				      "quant_bits",
 				      "quant_method",
 				      "use_liger_kernel",
@@ -116,85 +121,6 @@ static enum habit habit_of(const struct pairs *pairs)
 	return strncmp(command->value, "swift ", 6) == 0 ? OF_SWIFT : OF_TRAINER;
 }
 
-static bool refuse(const struct mapped *m, const struct pair *pair, const char *why)
-{
-	return error_set(m->error, m->pairs->file, pair->line,
-			 "%s is '%.40s': %s; tuning on the next token is modelled",
-			 pair->key, pair->value, why);
-}
-
-/* Other losses and other models, by the keys that only they have, and whether a value
- * says so at all. */
-static const struct {
-	const char *key, *fine, *why;
-} refused[] = {
-	{ "task_type", "causal_lm", "it has another loss" },
-	{ "loss_type", "nll dft chunked_nll loss_scale", "it is another loss" },
-	{ "rlhf_type", "", "it needs more than one model or loss" },
-	{ "beta", "", "its loss compares answers" },
-	{ "teacher_model", "", "a teacher takes part in its loss" },
-	{ "teacher_model_name_or_path", "", "a teacher takes part in its loss" },
-	{ "reward_model_name_or_path", "", "it needs more than one model" },
-	{ "reward_model_path", "", "it needs more than one model" },
-	{ "actor_model_name_or_path", "", "it needs more than one model" },
-	{ "ref_model", "", "it needs more than one model" },
-	{ "reward_funcs", "", "it makes answers and judges them" },
-	{ "num_generations", "", "it makes answers and judges them" },
-	{ "max_prompt_length", "", "it has prompts and answers apart" },
-	{ "max_completion_length", "", "it makes answers itself" },
-	{ "num_padding_at_beginning", "", "it trains a judge of answers" },
-	{ "freeze_llm", "false", "the text part stays as it is" },
-	{ "freeze_parameters", "false",
-	  "which layers it leaves alone is not modelled" },
-	{ "lisa_activated_layers", "0", "which layers it leaves alone changes" },
-	{ "use_galore", "false", "its states of low rank are not modelled" },
-};
-
-static bool is_word_of(const char *words, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-		size_t used = strcspn(at, " ");
-
-		if (used == length && strncmp(at, word, length) == 0)
-			return true;
-		at += used;
-	}
-	return false;
-}
-
-/* "trl dpo", "run_glue.py": what is started tells the loss. */
-static bool check_program(const struct mapped *m)
-{
-	static const char *const other[] = { "dpo",   "grpo",   "ppo",    "rlhf",
-					     "kto",   "orpo",   "reward", "rloo",
-					     "cpo",   "bco",    "gkd",    "distill",
-					     "glue",  "class",  "embed",  "rerank",
-					     "whisp", "seq2seq" };
-	const struct pair *command = pairs_find(m->pairs, "command");
-
-	for (size_t i = 0; command && i < sizeof other / sizeof other[0]; i++)
-		if (strstr(command->value, other[i]))
-			return refuse(m, command,
-				      "it needs more than one model or another loss, "
-				      "which is not modelled");
-	return true;
-}
-
-static bool check_task(const struct mapped *m)
-{
-	if (!check_program(m))
-		return false;
-	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-		const struct pair *pair = mapped_find(m, refused[i].key);
-
-		if (pair && !is_word_of(refused[i].fine, pair->value))
-			return refuse(m, pair, refused[i].why);
-	}
-	return true;
-}
-
 /* What one process holds on several GPUs without a word about how. */
 static bool check_devices(const struct mapped *m)
 {
@@ -215,7 +141,7 @@ static bool read_model(const struct mapped *m)
 	const struct pair *name = first_of(m, shape_keys);
 	const struct pair *config = pairs_find(m->pairs, "config");
 
-	if (!check_task(m) || !check_devices(m))
+	if (!task_check(m) || !check_devices(m))
 		return false;
 	if (!name && config)
 		return error_set(m->error, m->pairs->file, config->line,
@@ -239,7 +165,8 @@ static bool read_adapters(const struct mapped *m)
 {
 	static const char *const tuners[] = { "tuner_type", "train_type", "sft_type",
 					      NULL };
-	static const char *const switches[] = { "use_peft", "use_lora", NULL };
+	static const char *const switches[] = { "use_peft", "use_lora", "use_peft_lora",
+						NULL };
 	const struct pair *tuner = first_of(m, tuners), *rank = first_of(m, ranks);
 	const struct pair *on = first_of(m, switches);
 	const struct pair *command = pairs_find(m->pairs, "command");
@@ -252,15 +179,24 @@ static bool read_adapters(const struct mapped *m)
 				       strcmp(tuner->value, "lora_llm") == 0
 			     : !command || strcmp(command->value, "swift sft") == 0;
 	if (tuner && !lora && strcmp(tuner->value, "full") != 0)
-		return refuse(m, tuner, "full and lora are modelled");
+		return task_refuse(m, tuner, "full and lora are modelled");
 	if (!lora)
 		return mapped_set(m, "lora_rank", "off", NULL);
 	recipe_note_whole(m, "modules_to_save");
+	/* TRL and ms-swift have a rank of their own; another program's is unknown */
+	if (!rank && habit == OF_TRAINER)
+		import_note(m->report, IMPORT_ASSUMED, "lora_rank",
+			    "16; the program may have another");
 	return mapped_set(m, "lora_rank",
 			  rank                ? rank->value
 			  : habit == OF_SWIFT ? "8"
 					      : "16",
 			  rank);
+}
+
+static bool names_deepspeed(const char *file)
+{
+	return strstr(file, "deepspeed") || strstr(file, "ds_config");
 }
 
 /* The file of accelerate that the launcher names is not opened: its name tells. */
@@ -271,6 +207,7 @@ static bool read_launcher(const struct mapped *m, bool *found)
 	const struct pair *file = first_of(m, keys);
 	const struct pair *stage = mapped_find(m, "zero_stage");
 	int told = file ? recipe_stage_of(file->value) : -1;
+	const char *stands;
 
 	*found = true;
 	if (stage)
@@ -299,9 +236,12 @@ static bool read_launcher(const struct mapped *m, bool *found)
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
 		if (strstr(file->value, plain[i]))
 			return mapped_set(m, "zero", "0", file);
+	/* accelerate's stage where its file says none (utils/dataclasses.py) */
+	stands = names_deepspeed(file->value) ? "2" : "0";
 	import_note(m->report, IMPORT_ASSUMED, "zero",
-		    "0; %.60s, which is not opened, may say more", file->value);
-	return mapped_set(m, "zero", "0", file);
+		    "%s; %.60s, which is not opened, may say more", stands,
+		    file->value);
+	return mapped_set(m, "zero", stands, file);
 }
 
 /* What accelerate's launcher says holds where the program says nothing of it. */
@@ -370,10 +310,13 @@ static bool read_kernels(const struct mapped *m)
 static bool read_base(const struct mapped *m)
 {
 	const struct pair *name = first_of(m, shape_keys);
-	bool four =
-		mapped_true(m, "load_in_4bit") || (mapped_is(m, "quant_bits", "4") &&
-						   mapped_is(m, "quant_method", "bnb"));
+	/* PEFT's own examples have the longer words (examples/sft/train.py) */
+	bool four = mapped_true(m, "load_in_4bit") ||
+		    mapped_true(m, "use_4bit_quantization") ||
+		    (mapped_is(m, "quant_bits", "4") &&
+		     mapped_is(m, "quant_method", "bnb"));
 	bool few = four || mapped_true(m, "load_in_8bit") ||
+		   mapped_true(m, "use_8bit_quantization") ||
 		   mapped_find(m, "quant_bits") != NULL;
 
 	return (four && recipe_base_nf4(m, "load_in_4bit")) ||
@@ -388,6 +331,25 @@ static int64_t number(const struct mapped *m, const char *key, int64_t absent)
 	return value > 0 && value < 1 << 20 ? value : absent;
 }
 
+/* "localhost:0,1@other:2": GPUs that DeepSpeed's launcher is told one by one
+ * (launcher/runner.py, parse_resource_filter); 0 where a machine gives all it has. */
+static int64_t included(const char *value)
+{
+	int64_t count = 0;
+
+	while (*value != '\0' && *value != ' ') {
+		size_t machine = strcspn(value, "@ "), name = strcspn(value, ":@ ");
+
+		if (name == machine)
+			return 0;
+		for (size_t i = name; i < machine; i++)
+			count += value[i] == ':' || value[i] == ',';
+		value += machine;
+		value += *value == '@';
+	}
+	return count;
+}
+
 /* GPUs by the launcher: accelerate counts all, the others those of a node; ms-swift
  * starts one process where nothing says more. 0: not told. */
 static int64_t world_of(const struct mapped *m)
@@ -396,7 +358,10 @@ static int64_t world_of(const struct mapped *m)
 	int64_t each = number(m, "nproc_per_node", number(m, "num_gpus", 0));
 	int64_t nodes = number(m, "nnodes", number(m, "num_nodes", 1));
 	int64_t all = number(m, "num_processes", 0);
+	const struct pair *some = mapped_find(m, "include");
 
+	if (some && all == 0 && each == 0)
+		return included(some->value);
 	if (swift && each == 0 && pairs_find(m->pairs, "command")) {
 		each = number(m, "NPROC_PER_NODE", 1);
 		nodes = number(m, "NNODES", 1);
@@ -448,7 +413,8 @@ static const char *stack_of(const struct pairs *pairs)
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		const struct pair *file = pairs_find(pairs, keys[i]);
 
-		if (file && recipe_stage_of(file->value) > 0)
+		if (file &&
+		    (recipe_stage_of(file->value) > 0 || names_deepspeed(file->value)))
 			return "deepspeed";
 	}
 	/* accelerate splits sequences beside shards alone, ms-swift by itself */
