@@ -145,7 +145,7 @@ static double beside_company(const struct work *w, const struct server *server,
 {
 	struct timing with, alone;
 
-	if (server->context.shape.pp <= 1 || prompts <= 1)
+	if (server->context.shape.pp <= 1 || prompts <= 1 + 1e-9)
 		return 0;
 	with = work_pass(w, server, 0, prompts * w->prompt);
 	alone = work_pass(w, server, 0, w->prompt);
@@ -181,6 +181,8 @@ static void others_of_loop(const struct work *w, const struct server *server, do
 	out->behind = n - out->ahead;
 	if (beyond > 0)
 		out->served_seconds += beyond * (n / out->ahead - 1);
+	else if (w->begins && out->ahead > 0)
+		out->served_seconds += waves_burst(w, server, c, out) / out->ahead;
 }
 
 /* Of a prompt behind which others wait: they fill up its last pass, so that it takes
@@ -211,11 +213,22 @@ static double arrive(const struct work *w, const struct server *server, double c
 	return arrivals_meet(w, &a, out);
 }
 
+/* The same in the mean of a loop's waves: what a burst brings together is no mean of
+ * what one and few prompts take. */
+static double beside_wave(const struct work *w, const struct server *server, double c,
+			  const struct point *out)
+{
+	struct waves_company with = waves_company(w, server, c, out);
+
+	return beside_company(w, server, with.burst) / BURST_WAVES +
+	       beside_company(w, server, with.later) * (1 - 1.0 / BURST_WAVES);
+}
+
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
 	double steps = w->output / w->accepted, own, begin, runs, steady;
-	double n = others(w, c, out->requests), company = 1, beyond = 0;
+	double n = others(w, c, out->requests), beyond = 0;
 	bool closed = w->closed;
 	struct prompts p;
 
@@ -237,11 +250,12 @@ static void continuous(const struct work *w, const struct server *server, double
 		runs * (begin + out->decode_seconds * work_held(w, server, c, steps));
 	own = out->prefill_seconds + out->begin_seconds + steady;
 	if (!closed)
-		company = arrive(w, server, c, n, (double[]){ steady, runs * begin },
-				 out);
+		out->company_seconds =
+			beside_company(w, server,
+				       arrive(w, server, c, n,
+					      (double[]){ steady, runs * begin }, out));
 	else if (n > 0 && out->served_seconds > 0)
-		company = waves_company(w, server, c, carried_lanes(server, c), out);
-	out->company_seconds = beside_company(w, server, company);
+		out->company_seconds = beside_wave(w, server, c, out);
 	if (closed)
 		others_of_loop(w, server, n, own, beyond, out);
 	out->tpot_seconds = out->step_seconds / w->accepted +

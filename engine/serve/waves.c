@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "engine/serve/carried.h"
+
 /* The variances of what prompts took and of lengths add up from wave to wave, until the
  * waves run into each other: as wide as a uniform distribution of that variance. */
 double wave_window(const struct work *w, double served, double decoding, int wave)
@@ -17,14 +19,98 @@ static double steps_of(const struct work *w)
 	return w->output / w->accepted;
 }
 
-/* Prompts of a burst of c before one of them is done, mean: half of the others, and of
- * the others in its own pass. */
-static double ahead_in_burst(const struct work *w, const struct server *server,
+/* What a pass of a burst carries, in the mean of its prompts. */
+struct burst {
+	double together; /* prompts that run together */
+	double dealt;    /* in one micro-batch of a pipeline */
+	double later;    /* in one when they come back together */
+};
+
+/* `share` of all in passes of so many, dealt out to so many micro-batches. */
+static void add_passes(double share, double together, double dealt, double later,
+		       struct burst *out)
+{
+	out->together += share * together;
+	out->dealt += share * fmax(1, together / dealt);
+	out->later += share * fmax(1, together / later);
+}
+
+/* The first of a burst runs alone, as the others come a little later, and behind each
+ * pass run those that were received meanwhile, as far as one has room. They are dealt
+ * out over the micro-batches of a pipeline where others decode: once the first has left
+ * it, and later where there are more than those and the ones right before them. */
+static struct burst burst_of(const struct work *w, const struct server *server,
 			     double c)
+{
+	double room = fmax(1, server->budget_tokens / w->prompt), more, before = 0;
+	double received = w->s->stack.serving.prompt_seconds, left = c, begun = 0;
+	double turns = carried_lanes(server, c);
+	struct timing alone = work_prompts(w, server, 1);
+	double together = received > 0 ? 1 : fmin(c, room);
+	struct burst out = { 0, 0, 0 };
+
+	more = alone.stage;
+	if (room > 1)
+		more = (work_pass(w, server, 0, server->budget_tokens).stage -
+			alone.stage) /
+		       (room - 1);
+	while (left > 0) {
+		double dealt = begun >= alone.pass ? turns : 1, next = left;
+		double seconds = alone.stage + (together - 1) * more;
+		double others = c - together - before >= 1 ? turns : 1;
+		double alike = together;
+
+		if (received > 0)
+			next = seconds / received;
+		next = fmax(1, fmin(next, dealt * room));
+		/* and so on: all behind it are as many together */
+		if (dealt >= turns && next <= together)
+			alike = left;
+		add_passes(alike / c, together, dealt, others, &out);
+		begun += seconds;
+		left -= alike;
+		before = together;
+		together = fmin(next, left);
+	}
+	return out;
+}
+
+/* How many of those that began together still come together, where prompts ride beside
+ * decoding requests: who is in a pass ends in one, but for what lengths differ. Where
+ * their prompts take longer than they decode, they queue all the time. */
+static double in_step(const struct work *w, const struct point *out, double served,
+		      double decoding, int wave)
+{
+	double near = out->step_seconds + w->s->stack.serving.prompt_seconds;
+
+	if (!work_mixes(w))
+		return 0;
+	return fmin(1, decoding / served) * near /
+	       (near + wave_window(w, 0, decoding, wave));
+}
+
+/* Prompts of a burst of c before one of them is done, mean: half of the others, and of
+ * the others in its own pass, but for those that other micro-batches carry meanwhile.
+ */
+static double ahead_in_burst(const struct work *w, const struct server *server,
+			     double c, const struct burst *burst)
 {
 	double together = fmin(c, fmax(1, server->budget_tokens / w->prompt));
 
-	return (c - 1 + together - 1) / 2;
+	return (c - 1 + together - 1) / 2 - (burst->together - burst->dealt);
+}
+
+double waves_burst(const struct work *w, const struct server *server, double c,
+		   const struct point *out)
+{
+	double tokens = fmin(server->budget_tokens, c * w->prompt), each;
+	struct burst burst = burst_of(w, server, c);
+
+	if (!work_mixes(w))
+		return 0;
+	each = work_pass(w, server, 0, tokens).stage * w->prompt / tokens;
+	return fmax(0, each - out->served_seconds) *
+	       ahead_in_burst(w, server, c, &burst) / BURST_WAVES;
 }
 
 /* Others that delay a request when all c of a copy come within `window` seconds: each
@@ -110,8 +196,9 @@ double waves_ahead(const struct work *w, const struct server *server, double c,
 	double decoding = cycle - out->prefill_seconds - out->begin_seconds;
 	double begin = fmax(out->served_seconds, w->s->stack.serving.prompt_seconds);
 	bool clumps = w->closed && !work_mixes(w);
+	struct burst burst = burst_of(w, server, c);
 	double sum = clumps ? ahead_in_clump(w, server, c, out, 0)
-			    : ahead_in_burst(w, server, c);
+			    : ahead_in_burst(w, server, c, &burst);
 
 	for (int wave = 1; wave < BURST_WAVES; wave++) {
 		double window = wave_window(w, c * begin, decoding, wave);
@@ -124,24 +211,25 @@ double waves_ahead(const struct work *w, const struct server *server, double c,
 	return fmin(c - 1, sum / BURST_WAVES);
 }
 
-/* Those of a burst fill passes as far as they are received meanwhile, later ones are
- * those that come in a round, dealt out over the micro-batches; never more than there
- * are. */
-double waves_company(const struct work *w, const struct server *server, double c,
-		     double turns, const struct point *out)
+/* Of later waves those that come in a round, or began together and go on in step;
+ * never more than there are. */
+struct waves_company waves_company(const struct work *w, const struct server *server,
+				   double c, const struct point *out)
 {
-	double most = fmin(c, fmax(1, server->budget_tokens / w->prompt));
-	double sum = others_together(w, server, c, work_prompts(w, server, 1).stage);
+	double most = fmin(c, fmax(1, server->budget_tokens / w->prompt)), sum = 0;
+	double turns = carried_lanes(server, c);
 	double decoding = steps_of(w) * out->step_seconds;
 	double begin = fmax(out->served_seconds, w->s->stack.serving.prompt_seconds);
+	struct burst burst = burst_of(w, server, c);
 
 	for (int wave = 1; wave < BURST_WAVES; wave++) {
 		double window = wave_window(w, c * begin, decoding, wave);
 		double each = c * out->step_seconds / turns / window;
+		double own = in_step(w, out, c * begin, decoding, wave);
 
-		sum += fmax(1, fmin(most, each));
+		sum += fmax(1 + (burst.later - 1) * own, fmin(most, each));
 	}
-	return sum / BURST_WAVES;
+	return (struct waves_company){ burst.dealt, sum / (BURST_WAVES - 1) };
 }
 
 /* Each carries them as often as the others, and none knows of them, but for those that

@@ -17,14 +17,23 @@ double wave_window(const struct work *work, double served, double decoding, int 
  * between two of a user. */
 double waves_ahead(const struct work *work, const struct server *server, double c,
 		   const struct point *out, double cycle);
+/* Seconds of their prompts that are no longer than what they add beside requests that
+ * decode, of whom there are none when a burst begins: by how much the mean wait of a
+ * request is longer for that. */
+double waves_burst(const struct work *work, const struct server *server, double c,
+		   const struct point *out);
 /* Prompts in a pass over them where they run first, of c requests whose decode pass
  * takes `step` seconds. */
 double waves_together(const struct work *work, const struct server *server, double c,
 		      double step);
-/* Prompts in a pass with a new request's own, where `turns` micro-batches go around in
- * a pipeline. */
-double waves_company(const struct work *work, const struct server *server, double c,
-		     double turns, const struct point *out);
+/* Prompts in a pass with a new request's own, dealt out over the micro-batches of a
+ * pipeline. */
+struct waves_company {
+	double burst;
+	double later; /* mean of the waves behind it */
+};
+struct waves_company waves_company(const struct work *work, const struct server *server,
+				   double c, const struct point *out);
 /* Passes over prompts in a pipeline. */
 struct passes {
 	double count;

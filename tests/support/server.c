@@ -10,31 +10,12 @@
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 
-/* Models that came after the seeds of the laws were settled: with them every draw is
- * another one, and some of those break a law (tests/README.md, "Open"). */
-static bool came_later(const char *name)
-{
-	static const char *const later[] = { "devstral-2-123b", "devstral-small-2-24b",
-					     "exaone-4.5-33b" };
-
-	for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-		if (strcmp(name, later[i]) == 0)
-			return true;
-	return false;
-}
-
 static const char *any(enum preset_kind kind)
 {
 	const struct preset *list;
-	int all = preset_list(kind, &list), count = 0;
-	uint64_t drawn;
+	int count = preset_list(kind, &list);
 
-	for (int i = 0; i < all; i++)
-		count += !came_later(list[i].name);
-	drawn = next((uint64_t)count);
-	while (came_later(list->name) || drawn-- > 0)
-		list++;
-	return list->name;
+	return list[next((uint64_t)count)].name;
 }
 
 static int64_t power(uint64_t most)

@@ -444,34 +444,87 @@ static double in_company_of(const struct loop *l, double prompts)
 {
 	struct span all, alone;
 
-	if (l->decode->context.shape.pp <= 1)
+	if (l->decode->context.shape.pp <= 1 || prompts - 1 <= 1e-9)
 		return 0;
 	all = pass_over(l, l->decode, 0, prompts * l->prompt, 0);
 	alone = pass_over(l, l->decode, 0, l->prompt, 0);
 	return fmax(0, all.whole - alone.whole - (all.stage - alone.stage));
 }
 
+/* Of the passes of a burst, a mean over its prompts: how many run together, how many of
+ * these in one micro-batch, and how many when the same come again. */
+struct burst {
+	double together, dealt, again;
+};
+
+/* One pass after the other: what it takes brings those of the next, the first is alone
+ * where they are received one by one. Who is behind others that decode is dealt out. */
+static struct burst burst_of(const struct loop *l, double c)
+{
+	double fit = fmax(1, l->decode->budget_tokens / l->prompt), rest = c, clock = 0;
+	double host = l->s->stack.serving.prompt_seconds, last = 0, grows = 0;
+	double lanes = fmin(l->decode->context.shape.pp, c < 1 ? 1 : c);
+	struct span one = run_prompts_of(l, 1, 0);
+	double now = host > 0 ? 1 : fmin(fit, c);
+	struct burst b = { 0, 0, 0 };
+
+	if (fit > 1)
+		grows = pass_over(l, l->decode, 0, l->decode->budget_tokens, 0).stage -
+			one.stage;
+	while (rest > 0) {
+		double takes = one.stage, next = rest, these = now;
+		bool out = clock >= one.whole, decode = c - now - last >= 1;
+
+		/* further ones at what a full pass takes more, or as long again */
+		takes += (now - 1) * (fit > 1 ? grows / (fit - 1) : one.stage);
+		if (host > 0)
+			next = takes / host;
+		if (next > fit * (out ? lanes : 1))
+			next = fit * (out ? lanes : 1);
+		if (next < 1)
+			next = 1;
+		if ((out || lanes <= 1) && next <= now)
+			these = rest;
+		b.together += these * now / c;
+		b.dealt += these / c * fmax(1, out ? now / lanes : now);
+		b.again += these / c * fmax(1, decode ? now / lanes : now);
+		clock += takes;
+		rest -= these;
+		last = now;
+		now = next < rest ? next : rest;
+	}
+	return b;
+}
+
 /* How many there are with it, in a burst and in nine waves behind it. */
 static double with_company(const struct loop *l, double c, const struct point *p)
 {
 	/* as many as a pass has room for, and as there are */
-	double most = fmin(c, fmax(1, l->decode->budget_tokens / l->prompt)), prompts;
+	double most = fmin(c, fmax(1, l->decode->budget_tokens / l->prompt));
+	double prompts = 0, host = l->s->stack.serving.prompt_seconds;
+	struct burst burst;
 	struct riding r;
 
 	ride(l, c, c - 1, p->step_seconds, &r);
 	if (r.stages <= 1 || c <= 1 || p->served_seconds <= 0)
 		return 0;
-	prompts = most;
-	if (most > 1)
-		prompts = fmin(most, most_received(l, run_prompts_of(l, 1, 0).stage));
+	burst = burst_of(l, c);
 	for (int wave = 1; wave < 10; wave++) {
+		double decoding = r.steps * p->step_seconds, still = 1;
 		double came = c / r.turns * p->step_seconds /
-			      window_of(l, c * one_by_one(l, p),
-					r.steps * p->step_seconds, wave);
+			      window_of(l, c * one_by_one(l, p), decoding, wave);
 
-		prompts += came < 1 ? 1 : came > most ? most : came;
+		came = came < 1 ? 1 : came > most ? most : came;
+		/* those who began together, but for what lengths differ, and where
+		 * they are not in line all the time */
+		if (r.mixes)
+			still += (burst.again - 1) * (p->step_seconds + host) /
+				 (p->step_seconds + host +
+				  window_of(l, 0, decoding, wave)) *
+				 fmin(1, decoding / (c * one_by_one(l, p)));
+		prompts += fmax(came, still) / 9;
 	}
-	return in_company_of(l, prompts / 10);
+	return (in_company_of(l, burst.dealt) + 9 * in_company_of(l, prompts)) / 10;
 }
 
 /* Prompts that its passes behind the first token carry. */
@@ -485,13 +538,35 @@ static double most_behind(const struct loop *l, double c)
 	return r.mixes ? r.slots * (1 - 1 / l->output) * r.each / l->prompt : c - 1;
 }
 
+/* Half of the others, and the other half of those in the same pass; but not those that
+ * run in other micro-batches meanwhile. */
+static double before_in_burst(const struct loop *l, double c)
+{
+	double together = fmin(c, fmax(1, l->decode->budget_tokens / l->prompt));
+	struct burst b = burst_of(l, c);
+
+	return (c + together) / 2 - 1 - b.together + b.dealt;
+}
+
+/* A burst runs its prompts while nobody decodes, in full passes over nothing else: by
+ * so much they take longer than later ones, over ten waves. */
+static double longer_in_burst(const struct loop *l, double c, const struct point *p)
+{
+	double tokens = fmin(l->decode->budget_tokens, c * l->prompt);
+	double each = pass_over(l, l->decode, 0, tokens, 0).stage / tokens * l->prompt;
+
+	if (!beside_decoding(l) || each <= p->served_seconds)
+		return 0;
+	return (each - p->served_seconds) * before_in_burst(l, c) / 10;
+}
+
 /* Ten waves, of which the first is a burst. */
 static double ahead_in_waves(const struct loop *l, double c, double cycle,
 			     const struct point *p)
 {
 	double alone = p->prefill_seconds + p->begin_seconds, decoding = cycle - alone;
 	double together = fmax(1, l->decode->budget_tokens / l->prompt);
-	double sum = (c - 1) / 2 + (fmin(c, together) - 1) / 2;
+	double sum = before_in_burst(l, c);
 	double others = (c - 1) * (1 - 1 / (2 * together));
 
 	if (!beside_decoding(l)) {
@@ -667,6 +742,8 @@ static void meet_loop(const struct loop *l, double c, double own, double over,
 	/* what delays nobody behind is waited for before */
 	if (over > 0)
 		p->served_seconds = p->served_seconds - over + others * over / p->ahead;
+	else if (p->ahead > 0)
+		p->served_seconds += longer_in_burst(l, c, p) / p->ahead;
 }
 
 static void continuous(const struct loop *l, double all, double c, struct point *p)
