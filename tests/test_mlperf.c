@@ -48,6 +48,31 @@ static void variables_are_read(void **state)
 	assert_false(noted(IMPORT_ASSUMED, "cluster"));
 }
 
+/* NVIDIA's submission of v3.1 on 1,280 nodes: the scripts are silent about chunks, the
+ * benchmark's own settings are not. */
+static void chunks_are_the_benchmarks(void **state)
+{
+	static const char text[] =
+		"export MINIBS=8\nexport TENSOR_MODEL_PARALLEL=4\n"
+		"export PIPELINE_MODEL_PARALLEL=8\nexport DGXNNODES=1280\n"
+		"export MICRO_BATCH_SIZE=1\n";
+	char more[256];
+	struct scenario s;
+
+	(void)state;
+	read_path("gpt3/implementations/x/config_DGXH100_1280x8x8x4x8_mbs1.sh", text,
+		  &s);
+	assert_string_equal(s.model.name, "gpt3-175b");
+	expect(&s, "vpp", "12");
+	expect(&s, "schedule", "interleaved");
+	expect(&s, "gbs", "2560");
+	assert_true(noted(IMPORT_ASSUMED, "vpp"));
+	snprintf(more, sizeof more, "%sexport INTERLEAVED_PIPELINE=0\n", text);
+	read_path("gpt3/implementations/x/config_DGXH100_1280x8x8x4x8_mbs1.sh", more,
+		  &s);
+	expect(&s, "vpp", "1");
+}
+
 static void adapters_and_systems_are_the_benchmarks(void **state)
 {
 	struct scenario s;
@@ -200,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_are_read),
+		cmocka_unit_test(chunks_are_the_benchmarks),
 		cmocka_unit_test(adapters_and_systems_are_the_benchmarks),
 		cmocka_unit_test(what_it_sources_is_read),
 		cmocka_unit_test(others_are_refused),

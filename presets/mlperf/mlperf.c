@@ -16,12 +16,14 @@
 /* What a benchmark fixes; its name is a part of the path, or what MODEL_SIZE says. */
 static const struct benchmark {
 	const char *name, *size, *model, *lora_rank, *seq;
+	const char *chunks; /* of a stage, where no script says INTERLEAVED_PIPELINE */
 } benchmarks[] = {
-	{ "llama31_405b", "405b", "llama3.1-405b", "off", "8192" },
-	{ "llama31_8b", "8b", "llama3.1-8b", "off", "8192" },
-	{ "llama2_70b_lora", NULL, "llama2-70b", "16", "8192" },
-	{ "llama2_70b", NULL, "llama2-70b", "16", "8192" }, /* some submitters' */
-	{ "gpt3", "175b", "gpt3-175b", "off", "2048" },
+	{ "llama31_405b", "405b", "llama3.1-405b", "off", "8192", NULL },
+	{ "llama31_8b", "8b", "llama3.1-8b", "off", "8192", NULL },
+	{ "llama2_70b_lora", NULL, "llama2-70b", "16", "8192", NULL },
+	{ "llama2_70b", NULL, "llama2-70b", "16", "8192", NULL }, /* some submitters' */
+	/* mlcommons/training_results_v3.1, v4.0, v4.1: gpt3's conf/custom.yaml */
+	{ "gpt3", "175b", "gpt3-175b", "off", "2048", "12" },
 };
 
 /* Benchmarks without a decoder to train, by the name of their folder. */
@@ -273,6 +275,18 @@ static bool read_world(const struct mapped *m)
 				pairs_find(m->pairs, "MINIBS"));
 }
 
+static bool read_chunks(const struct mapped *m)
+{
+	const struct benchmark *benchmark = find_benchmark(m);
+
+	if (m->out->plan.pp < 2 || !benchmark || !benchmark->chunks ||
+	    pairs_find(m->pairs, "INTERLEAVED_PIPELINE") || pairs_find(m->pairs, "VP"))
+		return true;
+	import_note(m->report, IMPORT_ASSUMED, "vpp", "%s, the benchmark's own",
+		    benchmark->chunks);
+	return mapped_set(m, "vpp", benchmark->chunks, NULL);
+}
+
 static bool read_rest(const struct mapped *m)
 {
 	const struct plan *plan = &m->out->plan;
@@ -280,7 +294,7 @@ static bool read_rest(const struct mapped *m)
 	bool sharded = plan->tp > 1 && (!pairs_find(m->pairs, sp) || is_on(m, sp));
 	bool graphs = is_on(m, "LAYER_CUDA_GRAPH") || is_on(m, "MCORE_CUDA_GRAPH");
 
-	return mapped_set(m, "sp", sharded ? "on" : "off", NULL) &&
+	return read_chunks(m) && mapped_set(m, "sp", sharded ? "on" : "off", NULL) &&
 	       mapped_set(m, "schedule", plan->vpp > 1 ? "interleaved" : "1f1b",
 			  NULL) &&
 	       mapped_set(m, "zero", "1", NULL) &&
