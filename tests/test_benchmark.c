@@ -1,5 +1,6 @@
 /* test_benchmark.c - scenarios of llm-d's benchmark, and values of its charts, as
  * servers. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/close.h"
@@ -40,6 +41,30 @@ static void pools_are_read(void **state)
 	expect(&s, "tp", "2");
 	expect(&s, "gpus", "19"); /* 3 and 2 x 4 x 2 */
 	expect(&s, "kv_block", "32");
+}
+
+/* The chart's command has switches: eager kernels where nothing says otherwise. */
+static void switches_are_read(void **state)
+{
+	static const char pool[] = "    modelservice:\n      decode:\n"
+				   "        replicas: 1\n";
+	char text[1024];
+	struct scenario s;
+
+	(void)state;
+	snprintf(text, sizeof text,
+		 "%s      vllmCommon:\n        flags:\n"
+		 "          enforceEager: false\n          noPrefixCaching: true\n%s",
+		 HEAD, pool);
+	read_good("vllm", text, &s);
+	expect(&s, "prefix_cache", "off");
+	assert_false(noted(IMPORT_TAKEN, "enforce-eager") ||
+		     noted(IMPORT_NOT_MODELLED, "enforce-eager"));
+	snprintf(text, sizeof text, "%s%s", HEAD, pool);
+	read_good("vllm", text, &s);
+	expect(&s, "prefix_cache", "on");
+	assert_true(noted(IMPORT_TAKEN, "enforce-eager") ||
+		    noted(IMPORT_NOT_MODELLED, "enforce-eager"));
 }
 
 /* A pool without a command of its own has the chart's; one that is off has none. */
@@ -207,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_are_read),
+		cmocka_unit_test(switches_are_read),
 		cmocka_unit_test(absent_commands_are_the_charts),
 		cmocka_unit_test(a_name_fills_its_place),
 		cmocka_unit_test(labels_name_roles),

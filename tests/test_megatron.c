@@ -175,6 +175,29 @@ static void test_megatron_refused(void **state)
 	assert_string_equal(findings.item[0].rule->code, "E17");
 }
 
+/* LLM360's K2 (k2-train, scripts/pretrain_65b.sh): a word of many lines, none of which
+ * has a flag behind a blank. */
+static void test_word_of_lines(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "bcprun -p 8 --env 'A=1' -c 'python /mount/main.py \\\n"
+		  "--num-layers 80 \\\n--hidden-size 8192 \\\n"
+		  "--ffn-hidden-size 22016 \\\n--num-attention-heads 64 \\\n"
+		  "--swiglu \\\n--vocab-size 32032 \\\n--seq-length 2048 \\\n"
+		  "--tensor-model-parallel-size 8 \\\n"
+		  "--pipeline-model-parallel-size 4 \\\n"
+		  "--micro-batch-size 4 \\\n--global-batch-size 2040 \\\n"
+		  "--bf16\n'\n",
+		  &s);
+	expect(&s, "tp", "8");
+	expect(&s, "pp", "4");
+	expect(&s, "gbs", "2040");
+	assert_int_equal(s.model.layers, 80);
+}
+
 /* Launches of other kinds: a string of options inside sh -c, a model by its id, one
  * that nothing names, deepspeed's own words for the machines. */
 static void test_megatron_launches(void **state)
@@ -808,6 +831,7 @@ static void shapes_of_forks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_word_of_lines),
 		cmocka_unit_test(shapes_of_forks),
 		cmocka_unit_test(test_megatron_script),
 		cmocka_unit_test(test_blocks_are_of_a_chunk),

@@ -351,6 +351,21 @@ static void longer_words_are_read(void **state)
 	expect(&s, "frozen_format", "wide");
 }
 
+/* ms-swift's second version called the model otherwise (01-ai/Yi's cookbook). */
+static void older_names_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  "CUDA_VISIBLE_DEVICES=0 swift sft --model_id_or_path "
+		  "01ai/Yi-1.5-6B-Chat --dataset a --output_dir output\n",
+		  &s);
+	assert_string_equal(s.model.name, "yi-6b");
+	expect(&s, "gpus", "1");
+	expect(&s, "lora_rank", "8");
+}
+
 /* open-thoughts' file: a batch of 96 of one sample and three steps is one of 32 GPUs.
  */
 static void batches_tell_gpus(void **state)
@@ -378,6 +393,7 @@ int main(void)
 		cmocka_unit_test(included_gpus_count),
 		cmocka_unit_test(longer_words_are_read),
 		cmocka_unit_test(batches_tell_gpus),
+		cmocka_unit_test(older_names_are_read),
 		cmocka_unit_test(swift_is_read),
 		cmocka_unit_test(swift_has_defaults),
 		cmocka_unit_test(trl_is_read),

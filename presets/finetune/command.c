@@ -175,6 +175,7 @@ static bool is_told(struct launch *l, const char *key, int line,
 	static const char *const plan[] = { "model",
 					    "model_name_or_path",
 					    "model_name",
+					    "model_id_or_path",
 					    "max_length",
 					    "max_seq_length",
 					    "model_max_length",
@@ -289,7 +290,7 @@ static bool look_inside(struct launch *l, const struct shell_word *words, int co
 					 .outer = l->shell };
 
 	for (int i = 0; i < count && !l->broken && l->depth < MAX_DEPTH; i++) {
-		if (!strstr(words[i].text, " --"))
+		if (!strstr(words[i].text, " --") && !strstr(words[i].text, "\n--"))
 			continue;
 		l->depth++;
 		l->broken = !shell_read(&l->arguments, words[i].text,

@@ -95,8 +95,9 @@ static const char *const others[] = { "command",
 				      "lora_dim",
 				      NULL };
 
+/* The last is ms-swift's before its third version, as its type of training is. */
 static const char *const shape_keys[] = { "model_name_or_path", "model", "model_name",
-					  NULL };
+					  "model_id_or_path", NULL };
 
 static const struct pair *first_of(const struct mapped *m, const char *const *keys)
 {

@@ -46,7 +46,8 @@ static bool look_inside(struct launch *launch, const struct shell_word *words,
 	bool good = true;
 
 	for (int i = 0; i < count && good && launch->looked < MAX_LOOKED; i++) {
-		if (!strstr(words[i].text, " --") && !strstr(words[i].text, " model."))
+		if (!strstr(words[i].text, " --") && !strstr(words[i].text, "\n--") &&
+		    !strstr(words[i].text, " model."))
 			continue;
 		launch->looked++;
 		if (launch->depth++ == 0)

@@ -73,6 +73,21 @@ static void put_environment(const struct pools *p, const struct node *pool)
 	}
 }
 
+/* What the benchmark's own command says by switches (_macros.j2): eager kernels unless
+ * they are switched off. */
+static const char *switches_of(const struct pools *p)
+{
+	const struct node *flags = map_of(map_of(p->common, "vllmCommon"), "flags");
+	const char *eager = scalar_of(flags, "enforceEager"),
+		   *none = scalar_of(flags, "noPrefixCaching");
+	bool graphs = eager && strcmp(eager, "false") == 0;
+	bool cold = none && strcmp(none, "true") == 0;
+
+	return graphs ? cold ? " --no-enable-prefix-caching" : ""
+	       : cold ? " --enforce-eager --no-enable-prefix-caching"
+		      : " --enforce-eager";
+}
+
 static void put_pool(struct pools *p, const struct node *pool, enum role role)
 {
 	const struct node *engine = map_of(pool, "vllm");
@@ -92,11 +107,12 @@ static void put_pool(struct pools *p, const struct node *pool, enum role role)
 	set(p, "MODEL_NAME", id);
 	set(p, "MODEL_PATH", id);
 	put_environment(p, pool);
-	fprintf(p->out, "%s\n",
+	fprintf(p->out, "%s%s\n",
 		command ? command
 			: "vllm serve $MODEL_PATH --max-model-len $VLLM_MAX_MODEL_LEN "
 			  "--block-size $VLLM_BLOCK_SIZE --gpu-memory-utilization "
-			  "$VLLM_ACCELERATOR_MEM_UTIL --tensor-parallel-size $TP_SIZE");
+			  "$VLLM_ACCELERATOR_MEM_UTIL --tensor-parallel-size $TP_SIZE",
+		command ? "" : switches_of(p));
 	p->line++;
 	for (; command && *command != '\0'; command++)
 		p->line += *command == '\n';
