@@ -1,4 +1,5 @@
 /* test_finetune.c - files of LLaMA-Factory and axolotl as scenarios. */
+#include <stdio.h>
 #include <string.h>
 
 #include "presets/formats.h"
@@ -380,9 +381,31 @@ static void tiles_of_an_mlp(void **state)
 	}
 }
 
+/* bitsandbytes leaves experts in one tensor alone; axolotl packs them where it is told
+ * to (docs/expert_quantization.qmd). */
+static void packed_experts_are_read(void **state)
+{
+	static const char start[] =
+		"base_model: Qwen/Qwen3-30B-A3B\nadapter: qlora\nlora_r: 16\n"
+		"load_in_4bit: true\nsequence_len: 4096\nmicro_batch_size: 1\n"
+		"gradient_accumulation_steps: 2\nbf16: auto\n";
+	char text[512];
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl", start, &s);
+	expect(&s, "frozen_format", "wide");
+	assert_non_null(strstr(s.model.approximate, "experts stay in 16 bits"));
+	snprintf(text, sizeof text, "%squantize_moe_experts: true\n", start);
+	read_good("axolotl", text, &s);
+	expect(&s, "frozen_format", "nf4");
+	assert_null(strstr(s.model.approximate, "16 bits"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packed_experts_are_read),
 		cmocka_unit_test(rounding_is_told),
 		cmocka_unit_test(rings_beside_deepspeed),
 		cmocka_unit_test(tiles_of_an_mlp),

@@ -37,6 +37,7 @@ static const char *const others[] = {
 	"adapter",
 	"load_in_4bit",
 	"load_in_8bit",
+	"quantize_moe_experts",
 	"gradient_checkpointing",
 	"activation_offloading",
 	"attn_implementation",

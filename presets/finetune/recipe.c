@@ -179,7 +179,9 @@ void recipe_note_whole(const struct mapped *m, const char *key)
 
 bool recipe_base_nf4(const struct mapped *m, const char *key)
 {
-	return m->out->plan.lora_rank > 0 && m->out->model.moe.experts == 0 &&
+	return m->out->plan.lora_rank > 0 &&
+	       (m->out->model.moe.experts == 0 ||
+		mapped_true(m, "quantize_moe_experts")) &&
 	       mapped_set(m, "frozen_format", "nf4", pairs_find(m->pairs, key));
 }
 
@@ -192,16 +194,24 @@ bool recipe_base_bits(const struct mapped *m, const char *name, bool few)
 
 	bool nf4 = checkpoint && (strstr(checkpoint->value, "bnb") ||
 				  strstr(checkpoint->value, "nf4"));
+	bool bnb;
 
 	/* a checkpoint of groups of four bits, whose experts have them too, or one of
 	 * bitsandbytes, which leaves their tensors alone */
 	if (format && strcmp(format, "int4") == 0 && m->out->plan.lora_rank > 0 &&
 	    (m->out->model.moe.experts == 0 || !nf4))
 		return mapped_set(m, "frozen_format", nf4 ? "nf4" : "int4", NULL);
+	bnb = few;
 	few = few || (format && strncmp(format, "int", 3) == 0);
+	/* bitsandbytes replaces linear layers; experts are one tensor of three axes
+	 * since transformers 5 (bitsandbytes' issue 1849) */
 	if (few)
-		mapped_approximate(m, "quantisation",
-				   "base weights of few bits are counted in 16");
+		mapped_approximate(
+			m, "quantisation",
+			bnb && m->out->model.moe.experts > 0
+				? "experts stay in 16 bits under bitsandbytes; the rest "
+				  "of the base, of few bits, is counted in 16, too"
+				: "base weights of few bits are counted in 16");
 	return true;
 }
 

@@ -30,7 +30,8 @@ bool recipe_sharding(const struct mapped *m);
 /* bf16, fp16 and fp8, of which `none` says what their absence means. */
 bool recipe_precision(const struct mapped *m, const char *none);
 /* bitsandbytes' 4 bits below adapters, whose default of both trainers is nf4 with its
- * scales packed again; experts in one tensor keep their bits. False: not so. */
+ * scales packed again; experts in one tensor keep their bits, unless axolotl's
+ * quantize_moe_experts packs them. False: not so. */
 bool recipe_base_nf4(const struct mapped *m, const char *key);
 /* The checkpoint's own four bits below adapters, by the name that stands behind this
  * key: int4, or nf4 of bitsandbytes. Other base weights of few bits are counted in 16,
