@@ -174,6 +174,43 @@ static void no_burst_no_step(void **state)
 	assert_true(r.requests / r.seconds > 1.05 * full);
 }
 
+/* Prompts of 587 tokens in passes of 512, where prompts run first: who comes alone
+ * takes a second pass for 75 tokens, which reads all the experts once more, and so does
+ * who is let in as another ends. Of two together three passes do, of six seven. */
+static void who_runs_first_takes_whole_passes(void **state)
+{
+	static const char *const names[3] = { "dots.llm1-142b", "mi355x", "sglang" };
+	static const char *const knobs[][2] = {
+		{ "gpus", "8" },           { "tp", "8" },
+		{ "prompt", "587" },       { "output", "544" },
+		{ "request_rate", "3" },   { "max_requests", "64" },
+		{ "length_spread", "0.5" }
+	};
+	static struct serving_run run;
+	struct queue_result r;
+	struct scenario s;
+	struct prompts p;
+	struct work w;
+
+	(void)state;
+	begin(&s, names, knobs, sizeof knobs / sizeof knobs[0]);
+	s.plan.serving.max_batched_tokens = 512;
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	simulate(&s, 20000, &r);
+	assert_close(now.serving.tpot_seconds, r.tpot.mean, 0.1);
+	assert_true(run_open(&s, &run));
+	work_of(&s, &w);
+	/* of one length nobody ends beside another but in the same pass */
+	w.closed = true;
+	w.begins = false;
+	p = carried(&w, &run.decode, 1, 0, 0.01);
+	assert_close(p.each, 2, 1e-9);
+	/* so many others that one of them ends in each pass, or is received */
+	p = carried(&w, &run.decode, 2, (w.output * 0.01 + 0.015) / 0.015, 0.01);
+	assert_close(p.each, 3.0 / 2, 1e-9);
+}
+
 /* What all prompts share is held once, beside what each holds of its own: the closed
  * form's room is the simulation's, and so is what comes out of a full server. */
 static void a_shared_prefix_is_held_once(void **state)
@@ -210,6 +247,7 @@ int main(void)
 		cmocka_unit_test(what_decodes_takes_its_share_of_a_budget),
 		cmocka_unit_test(both_take_as_long_for_such_prompts),
 		cmocka_unit_test(no_burst_no_step),
+		cmocka_unit_test(who_runs_first_takes_whole_passes),
 		cmocka_unit_test(a_shared_prefix_is_held_once),
 	};
 

@@ -204,10 +204,10 @@ static double served_among_others(const struct work *w, const struct server *ser
 static double arrive(const struct work *w, const struct server *server, double c,
 		     double n, const double seconds[2], struct point *out)
 {
-	struct prompts p = carried(w, server, c, n, 0);
+	struct prompts p = carried(w, server, c, n, out->step_seconds);
 	struct arrivals a = { .n = n, .alone = seconds[0], .half = seconds[1] };
 
-	a.riding = fmin(1, p.slots / fmax(p.passes, 1e-9));
+	a.riding = work_mixes(w) ? fmin(1, p.slots / fmax(p.passes, 1e-9)) : 0;
 	a.packed = p.packed;
 	a.served = served_among_others(w, server, &p, a.riding, out);
 	return arrivals_meet(w, &a, out);

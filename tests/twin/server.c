@@ -303,15 +303,39 @@ static double room_for_prompts(const struct loop *l, double c, double tokens,
 	return budget - decoding;
 }
 
+/* Of prompts that are together all passes but the last are full. */
+static double passes_together(double filled, double together)
+{
+	double n = 1;
+
+	while (n + 1 <= together)
+		n++;
+	return (ceil(n * filled - 1e-9) +
+		(together - n) *
+			(ceil((n + 1) * filled - 1e-9) - ceil(n * filled - 1e-9))) /
+	       together;
+}
+
 /* Whole passes for each prompt, but where the next is there and fills up the last. */
-static double passes_of_one(const struct loop *l, double met, const struct riding *r)
+static double passes_of_one(const struct loop *l, double met, double step,
+			    const struct riding *r)
 {
 	double filled = l->prompt / r->room, whole = ceil(filled - 1e-9), scv, there;
 
-	if (l->closed || !r->mixes || filled <= 1)
+	if (l->closed || filled <= 1)
 		return filled;
 	scv = l->s->plan.serving.arrival_scv + l->spread * l->spread;
 	scv = scv > 1 ? 1 : scv;
+	if (!r->mixes) {
+		/* one who comes, who came since the pass before, and who comes while
+		 * those run */
+		double near = step + l->s->stack.serving.prompt_seconds;
+		double runs = run_prompts_of(l, 1, 0).stage;
+		double came = met * near / (r->steps * step);
+		double come = (1 + came) * met * runs / (r->steps * step);
+
+		return passes_together(filled, 1 + scv * (came + come));
+	}
 	there = met * whole / (r->slots + scv * met * (whole - filled));
 	there = there > 1 ? 1 : there;
 	return scv * there * filled + (1 - scv * there) * whole;
@@ -334,7 +358,7 @@ static void ride(const struct loop *l, double c, double met, double step,
 	if (r->each < least)
 		r->each = least;
 	r->room = room_for_prompts(l, c, tokens, r);
-	most = l->prompt / passes_of_one(l, met, r);
+	most = l->prompt / passes_of_one(l, met, step, r);
 	if (r->each > most)
 		r->each = most;
 	r->passes = tokens / r->each;
@@ -629,16 +653,16 @@ static void time_of_prompt(const struct loop *l, double c, const struct point *p
 	struct riding r;
 	double part = 1, beside, seconds;
 
-	ride(l, c, a->mean, 0, &r);
+	ride(l, c, a->mean, p->step_seconds, &r);
 	a->fit = r.room / l->prompt;
 	a->each = p->served_seconds;
 	a->most = p->added_seconds * a->fit;
 	if (!r.mixes)
-		return;
-	if (r.passes > r.slots)
+		part = 0;
+	else if (r.passes > r.slots)
 		part = r.slots / r.passes;
 	if (r.each * (1 + 1e-9) < fmin(r.room, l->prompt)) {
-		beside = fmin(c, c * r.slots / fmax(1, r.passes));
+		beside = r.mixes ? fmin(c, c * r.slots / fmax(1, r.passes)) : 0;
 		seconds = pass_over(l, l->decode, beside, r.room, 0).stage;
 		seconds -= part * pass_over(l, l->decode, p->decoding, 0, 0).stage;
 		seconds = fmax(0, seconds) / a->fit;
@@ -646,6 +670,7 @@ static void time_of_prompt(const struct loop *l, double c, const struct point *p
 			a->most *= seconds / a->each;
 		a->each = seconds;
 	}
+	/* of none where prompts run first */
 	a->each += part / a->fit * (a->half + a->half);
 }
 
