@@ -221,13 +221,17 @@ static void check_same(const struct walk *w, const char *key,
 
 	assert_true(explain(w->scenario, w->estimate, key, &alone));
 	assert_string_equal(later->formula, alone.formula);
-	assert_ptr_equal(later->title, alone.title);
+	/* and what it needed by itself is gone: no word was of that */
+	assert_string_equal(later->title, alone.title);
+	assert_string_equal(later->assumption, alone.assumption);
+	assert_string_equal(later->source, alone.source);
 	assert_memory_equal(&later->value, &alone.value, sizeof alone.value);
 	assert_int_equal(later->computes, alone.computes);
 	assert_int_equal(later->terms, alone.terms);
 	for (int i = 0; i < alone.terms; i++) {
 		assert_string_equal(later->term[i].key, alone.term[i].key);
 		assert_string_equal(later->term[i].symbol, alone.term[i].symbol);
+		assert_string_equal(later->term[i].meaning, alone.term[i].meaning);
 		assert_memory_equal(&later->term[i].value, &alone.term[i].value,
 				    sizeof alone.term[i].value);
 	}
@@ -263,6 +267,39 @@ static int check_below(struct walk *w, const struct table *below)
 	free(facts);
 	free(x);
 	return there;
+}
+
+/* Layers in 16 bits and frozen ones are marked in a model of their own, which is gone
+ * with the facts: where a knob's values are written down is told all the same. */
+static void test_words_outlive_the_facts(void **state)
+{
+	static const char *const turned[] = { "wide_first", "frozen_layers" };
+	struct explain_facts *facts = NULL;
+	struct estimate *e = calloc(1, sizeof *e);
+	struct walk *w = malloc(sizeof *w);
+	struct scenario s;
+	struct explanation x;
+	int sheets = 0;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof turned / sizeof *turned; n++) {
+		assert_true(scenario_read(&s, "nemotron-h-56b-6144-h100", NULL, NULL));
+		assert_true(knob_set(&s, knob_find(turned[n]), 3));
+		train_estimate(&s, e);
+		w->scenario = &s;
+		w->estimate = e;
+		facts = explain_facts();
+		for (int i = 0; i < knob_count(); i++) {
+			if (!explain_with(facts, &s, e, knob_table[i].key, &x))
+				continue;
+			check_same(w, knob_table[i].key, &x);
+			sheets += strcmp(x.source, "a knob: yours to turn") != 0;
+		}
+		free(facts);
+	}
+	assert_true(sheets > 20);
+	free(e);
+	free(w);
 }
 
 /* The first table that was met fewer than fifty times, or NULL. */
@@ -513,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_formulas_give_their_number_for_any_scenario),
 		cmocka_unit_test(test_chains_end_for_any_scenario),
 		cmocka_unit_test(test_what_lies_below_gives_its_number),
+		cmocka_unit_test(test_words_outlive_the_facts),
 		cmocka_unit_test(test_servers_give_their_numbers),
 		cmocka_unit_test(test_a_leap_of_the_rate_is_told),
 		cmocka_unit_test(test_gradients_of_kept_weights_are_whole),

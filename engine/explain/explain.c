@@ -103,7 +103,7 @@ static bool write_page(const struct asked *asked, const char *key,
 		return false;
 	out->word = glossary_find(key);
 	if (!n.row)
-		return explain_leaf(asked->scenario, key, out);
+		return explain_leaf(asked, key, out);
 	if (n.asked.last > n.asked.stage)
 		fill_range(&n, key, out);
 	else
@@ -127,7 +127,8 @@ bool explain_with(struct explain_facts *facts, const struct scenario *scenario,
 		  const struct estimate *estimate, const char *key,
 		  struct explanation *out)
 {
-	struct asked asked = { .estimate = estimate,
+	struct asked asked = { .given = scenario,
+			       .estimate = estimate,
 			       .facts = facts,
 			       .stage = estimate->fullest_stage };
 

@@ -153,7 +153,7 @@ static bool take_knob(const struct scenario *scenario, const char *key,
 	out->form = knob->type == KNOB_REAL ? FORM_REAL : FORM_COUNT;
 	out->value = knob_get(scenario, knob);
 	out->assumption = knob->help;
-	out->source = sheet_source(scenario, knob);
+	out->source = NULL;
 	return true;
 }
 
@@ -175,19 +175,20 @@ bool explain_leaf_value(const struct scenario *scenario, const char *key,
 	return true;
 }
 
-bool explain_leaf(const struct scenario *scenario, const char *key,
-		  struct explanation *out)
+bool explain_leaf(const struct asked *asked, const char *key, struct explanation *out)
 {
+	const struct knob *knob = knob_find(key);
 	struct leaf leaf;
 
-	if (!find_leaf(scenario, key, &leaf))
+	if (!find_leaf(asked->scenario, key, &leaf))
 		return false;
 	out->formula[0] = '\0';
-	explain_say(out, knob_find(key) ? "none: a knob that you turn"
-					: "none: a constant of its source");
+	explain_say(out, knob ? "none: a knob that you turn"
+			      : "none: a constant of its source");
 	out->title = leaf.title;
 	out->assumption = leaf.assumption;
-	out->source = leaf.source;
+	/* the words of a sheet are the caller's, who has them longer than the facts */
+	out->source = knob ? sheet_source(asked->given, knob) : leaf.source;
 	out->form = leaf.form;
 	out->value = leaf.value;
 	out->computes = false;

@@ -50,7 +50,7 @@ struct explain_facts {
 
 /* What a row's terms are taken from. */
 struct asked {
-	const struct scenario *scenario;
+	const struct scenario *scenario, *given; /* as it is reckoned; the caller's */
 	const struct estimate *estimate;
 	struct explain_facts *facts;
 	enum dimension dimension; /* of "tp.bytes" */
@@ -248,8 +248,7 @@ void explain_stretch(const struct asked *asked, struct explanation *out);
 
 /* What chains of keys end at: a knob or a constant of the presets. False if there is
  * none of that key. */
-bool explain_leaf(const struct scenario *scenario, const char *key,
-		  struct explanation *out);
+bool explain_leaf(const struct asked *asked, const char *key, struct explanation *out);
 bool explain_leaf_value(const struct scenario *scenario, const char *key,
 			enum form *form, double *value);
 
