@@ -94,6 +94,7 @@ static char *write_json(const struct format_request *r)
 
 	if (r->start)
 		report_start(root, r->start, r->scenario);
+	report_lacks(root, r->scenario);
 	return report_print(root, false);
 }
 

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "engine/knob/knob.h"
+#include "engine/rules/ability.h"
 #include "engine/trust/trust.h"
 
 static void add_number(cJSON *object, const char *key, double value)
@@ -80,6 +81,19 @@ void report_idle(cJSON *root, const struct knob *const knobs[], int count)
 
 	for (int i = 0; i < count; i++)
 		cJSON_AddItemToArray(list, cJSON_CreateString(knobs[i]->key));
+}
+
+void report_lacks(cJSON *root, const struct scenario *scenario)
+{
+	cJSON *list = cJSON_AddArrayToObject(root, "stack_lacks");
+	struct lacks lacks;
+	char text[512];
+
+	scenario_lacks(scenario, &lacks);
+	for (int i = 0; i < lacks.count; i++) {
+		lack_text(scenario, &lacks.item[i], text, sizeof text);
+		cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	}
 }
 
 cJSON *report_nearest(const struct finding *finding)
@@ -342,5 +356,6 @@ char *report_json_line(const struct scenario *scenario, const struct estimate *e
 	cJSON *root = report_object(scenario, estimate);
 
 	report_start(root, start, scenario);
+	report_lacks(root, scenario);
 	return report_print(root, true);
 }

@@ -105,6 +105,9 @@ void report_start(struct cJSON *root, const struct start *start,
 /* Adds `without_effect`: knobs that were given and move nothing; nothing without any.
  */
 void report_idle(struct cJSON *root, const struct knob *const knobs[], int count);
+/* Adds `stack_lacks`: options that the stack has not (C1); the numbers are what it
+ * would give with them. */
+void report_lacks(struct cJSON *root, const struct scenario *scenario);
 /* Adds `simulation`: what became of the requests of a server, by `eval --simulate`. */
 void report_simulation(struct cJSON *root, const struct scenario *scenario,
 		       const struct request_log *log, const struct queue_result *result,

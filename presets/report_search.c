@@ -31,9 +31,7 @@ static cJSON *plan_object(const struct scenario *s)
 static void add_trust(cJSON *object, const struct scenario *s)
 {
 	struct doubts doubts;
-	struct lacks lacks;
 	char text[512];
-	cJSON *list;
 
 	if (trust_of(s, &doubts) == TRUST_MEASURED)
 		trust_apart_text(&doubts, text, sizeof text);
@@ -41,12 +39,7 @@ static void add_trust(cJSON *object, const struct scenario *s)
 		trust_text(s, &doubts, text, sizeof text);
 	cJSON_AddStringToObject(object, "trust", trust_word(doubts.level));
 	cJSON_AddStringToObject(object, "trust_lowered_by", text);
-	scenario_lacks(s, &lacks);
-	list = cJSON_AddArrayToObject(object, "stack_lacks");
-	for (int i = 0; i < lacks.count; i++) {
-		lack_text(s, &lacks.item[i], text, sizeof text);
-		cJSON_AddItemToArray(list, cJSON_CreateString(text));
-	}
+	report_lacks(object, s);
 }
 
 /* What one request in a hundred of a server waits, null where a short simulation can't

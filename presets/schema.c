@@ -90,10 +90,11 @@ static const struct output {
 	bool closed;   /* no other keys */
 } outputs[] = {
 	{ "eval", "one estimate: shardscope eval --json",
-	  "~assumed:o ~without_effect:[text]", true, false },
+	  "~assumed:o stack_lacks:[text] ~without_effect:[text]", true, false },
 	{ "check", "all problems of a plan: shardscope check --json",
 	  "ok:b smallest_gpus:@gpus assumed:o", true, false },
-	{ "sweep", "one line of shardscope sweep --json", "assumed:o", true, false },
+	{ "sweep", "one line of shardscope sweep --json",
+	  "assumed:o stack_lacks:[text]", true, false },
 	{ "search", "the best plans: shardscope search --json",
 	  "best:@plan? top:[plan] ideas:[idea] trust_asked:s ~nearest:@plan assumed:o objective:s candidates:n "
 	  "explored:n pruned:{n} rejected:{n} proof:s seconds:n ~pareto:@front "

@@ -281,6 +281,54 @@ static void test_a_code_is_one_rule(void **state)
 	}
 }
 
+/* What a stack has not is an error to check, and stands beside the numbers of whoever
+ * prints them. */
+static void check_lacks(const char *scenario, const char *knob, const char *value)
+{
+	enum { PRINTERS = 3 };
+	char arguments[PRINTERS][256];
+	cJSON *told, *problem;
+	int errors = 0;
+
+	snprintf(arguments[0], sizeof *arguments, "check %s --%s %s --json", scenario,
+		 knob, value);
+	told = json_of(arguments[0]);
+	snprintf(arguments[0], sizeof *arguments, "eval %s --%s %s --json", scenario,
+		 knob, value);
+	snprintf(arguments[1], sizeof *arguments, "sweep %s --vary %s=%s --json",
+		 scenario, knob, value);
+	snprintf(arguments[2], sizeof *arguments, "export json %s --%s %s", scenario,
+		 knob, value);
+	for (int i = 0; i < PRINTERS; i++) {
+		cJSON *root = json_of(arguments[i]), *lacks = at(root, "stack_lacks");
+
+		errors = 0;
+		cJSON_ArrayForEach(problem, at(told, "problems"))
+		{
+			if (strcmp(at(problem, "code")->valuestring, "C1") != 0)
+				continue;
+			assert_true(errors < cJSON_GetArraySize(lacks));
+			assert_string_equal(
+				cJSON_GetArrayItem(lacks, errors++)->valuestring,
+				at(problem, "text")->valuestring);
+		}
+		assert_int_equal(cJSON_GetArraySize(lacks), errors);
+		cJSON_Delete(root);
+	}
+	assert_int_equal(errors, cJSON_IsFalse(at(told, "ok")));
+	cJSON_Delete(told);
+}
+
+static void test_what_a_stack_lacks_is_told_by_all(void **state)
+{
+	(void)state;
+	check_lacks("nemotron-4-340b-1536-h100", "master_weights", "none");
+	check_lacks("nemotron-4-340b-1536-h100", "master_weights", "fp32");
+	check_lacks("palm-540b-6144-tpuv4", "master_weights", "16-bit");
+	check_lacks("gpt3-175b-64-a100", "activation_offload", "1");
+	check_lacks("llama3.1-70b-4-h100-serve", "host_overlap", "off");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_more_memory_loses_no_plan),
 		cmocka_unit_test(test_the_fewest_of_a_server_say_what_they_hold),
 		cmocka_unit_test(test_a_code_is_one_rule),
+		cmocka_unit_test(test_what_a_stack_lacks_is_told_by_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -401,6 +401,7 @@ static int print_eval(const struct scenario *s, const struct estimate *e,
 	if (asked->json) {
 		root = report_object(s, e);
 		report_start(root, &asked->start, s);
+		report_lacks(root, s);
 		report_idle(root, idle, idle_list(&asked->said, s, &e->problems, idle));
 		if (asked->simulation.done)
 			report_simulation(root, s, &asked->simulation.log,
