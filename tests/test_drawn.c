@@ -252,7 +252,7 @@ static void test_no_node_is_lost(void **state)
 		}
 		assert_int_equal(counted, 2048);
 		assert_true(layout.folded <= layout.across * layout.shown);
-		stage_shows(&s, "like these");
+		stage_shows(&s, " alike");
 		stage_close(&s);
 	}
 }

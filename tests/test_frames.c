@@ -152,7 +152,7 @@ static void check_size(const struct size *size)
 static void test_120_columns(void **state)
 {
 	static const struct size size = {
-		120, 36, PALETTE_256_DARK, 2048, 4, 2900, 4470
+		120, 36, PALETTE_256_DARK, 2048, 3, 2800, 4096
 	};
 
 	(void)state;
@@ -162,7 +162,7 @@ static void test_120_columns(void **state)
 static void test_24_bits(void **state)
 {
 	static const struct size size = {
-		120, 36, PALETTE_RGB_DARK, 2048, 8, 3060, 4580
+		120, 36, PALETTE_RGB_DARK, 2048, 4, 2860, 4250
 	};
 
 	(void)state;

@@ -113,12 +113,64 @@ static void test_operators_of_passes_stay(void **state)
 	stage_close(&s);
 }
 
+/* Boxes in a row around the rank are whole lines, and a gap follows them, whatever the
+ * groups are: a turn of PP leaves them where they are. */
+static void test_boxes_of_nodes_stay(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "palm-540b-6144-tpuv4", 120, 36);
+	stage_type(&s, "6/PP\n");
+	for (int i = 0; i < 2; i++) {
+		stage_shows(&s, "+node 12--+ +node 13--+ +node 14--+ +node 15--+ "
+				"+node 16--+ +node 17--+");
+		stage_shows(&s, "|  3 alike   =| d . . . |= 2 alike   =| d . . . |");
+		assert_int_equal(row_of(&s, "+node 18"), -1);
+		stage_type(&s, "l");
+	}
+	stage_close(&s);
+	/* where the others have no need of the room there are more */
+	stage_open(&s, "megatron-18b-256-a100", 120, 36);
+	stage_type(&s, "6/PP\nl");
+	stage_shows(&s, "+node 23--+");
+	stage_shows(&s, "|  7 alike   =| . . . . |");
+	stage_close(&s);
+}
+
+/* A few words stand behind the sentence of the knob; what a pin does is said until its
+ * first change was seen. */
+static void test_sentences_stay(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3-70b-64-h100", 120, 36);
+	stage_type(&s, "/TP\nhhhhhhhhh");
+	stage_shows(&s, "so keep it on the fastest links.  this is the first value");
+	stage_type(&s, "j");
+	stage_lacks(&s, "the first value");
+	stage_type(&s, "pk");
+	stage_lacks(&s, "pinned: every number");
+	stage_type(&s, "ppl");
+	stage_shows(&s, "pinned: every number now shows its change");
+	stage_type(&s, "l");
+	stage_lacks(&s, "pinned: every number");
+	stage_type(&s, "pp");
+	stage_shows(&s, "pinned: every number");
+	stage_type(&s, "u");
+	stage_lacks(&s, "pinned: every number");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_colours_have_short_names),
 		cmocka_unit_test(test_boxes_stand_at_the_foot),
 		cmocka_unit_test(test_operators_of_passes_stay),
+		cmocka_unit_test(test_boxes_of_nodes_stay),
+		cmocka_unit_test(test_sentences_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

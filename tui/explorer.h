@@ -177,6 +177,7 @@ struct explorer {
 
 	char message[512];
 	enum role message_role;
+	bool message_stays; /* while a knob is turned once, which shows what it means */
 	char file[512];
 	/* Of another tool's file that was opened: what its exports keep. NULL: none. */
 	struct import_report *kept;

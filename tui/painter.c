@@ -448,7 +448,7 @@ static void paint_shorter(const struct canvas *canvas, enum palette palette,
 
 	if (!thorough &&
 	    (length > most ? length < most + most / 10 || !follows
-			   : length > modest && length < modest + modest / 32)) {
+			   : length > modest && length < modest + modest / 8)) {
 		pen_return(start);
 		copy_cells(&painter.shown, &painter.before);
 		paint_frame(canvas, palette, start, true);

@@ -466,10 +466,9 @@ static void write_strokes(void)
 			least = strokes.item[i].erasing;
 	}
 	count = order_strokes(order);
+	tour_try_columns(order, count, column_of, price_step);
 	if (strokes.thorough)
 		tour_improve(order, count, price_step, least);
-	else
-		tour_try_columns(order, count, column_of, price_step);
 	for (int i = 0; i < count; i++) {
 		const struct stroke *stroke = &strokes.item[order[i]];
 		bool stay = stroke->erasing < 0;

@@ -86,6 +86,7 @@ void explorer_say(struct explorer *explorer, enum role role, const char *format,
 	va_end(args);
 	error_clean(explorer->message);
 	explorer->message_role = role;
+	explorer->message_stays = false;
 }
 
 void explorer_say_start(struct explorer *explorer, const struct start *start)
@@ -194,6 +195,7 @@ unsigned explorer_pin(struct explorer *explorer)
 		explorer_say(explorer, ROLE_HINT,
 			     "pinned: every number now shows its change against "
 			     "this plan");
+		explorer->message_stays = true;
 	} else {
 		explorer->moved = false;
 		explorer_say(explorer, ROLE_HINT, "unpinned");

@@ -254,6 +254,18 @@ static bool is_about_playing(enum action_kind kind)
 	return kind == ACTION_PLAY || kind == ACTION_SLOWER || kind == ACTION_FASTER;
 }
 
+/* What was said goes with the next key. */
+static void clear_message(struct explorer *explorer, enum action_kind kind)
+{
+	bool turns = kind == ACTION_LEFT || kind == ACTION_RIGHT;
+
+	if (kind == ACTION_NONE || kind == ACTION_ESCAPE)
+		return;
+	if (!explorer->message_stays || !turns)
+		explorer->message[0] = '\0';
+	explorer->message_stays = false;
+}
+
 static unsigned act_normal(struct explorer *explorer, struct action action)
 {
 	bool offered = explorer->offers;
@@ -267,8 +279,7 @@ static unsigned act_normal(struct explorer *explorer, struct action action)
 	if (offered && action.kind == ACTION_ENTER)
 		return learn(explorer);
 
-	if (action.kind != ACTION_NONE && action.kind != ACTION_ESCAPE)
-		explorer->message[0] = '\0';
+	clear_message(explorer, action.kind);
 	if (action.kind == ACTION_CLICK || action.kind == ACTION_WHEEL)
 		return mouse_act(explorer, action);
 	changed = act_on_pane(explorer, action);

@@ -255,6 +255,25 @@ static bool says(const struct explorer *explorer)
 	return explorer->message[0] != '\0' && explorer->mode != MODE_PICKER;
 }
 
+/* A few words have room behind the note, which stays where it is. */
+static bool says_beside(const struct explorer *explorer, const struct note *note,
+			int width)
+{
+	return says(explorer) && explorer->mode == MODE_NORMAL &&
+	       note->text[0] != '\0' &&
+	       text_width(note->text) + text_width(explorer->message) + 2 <= width;
+}
+
+static int draw_both(struct canvas *canvas, struct rect rect, const char *note,
+		     const char *said, enum role role)
+{
+	int used = canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_HINT, note);
+
+	used += canvas_text(canvas, rect.x + used, rect.y, 2, ROLE_HINT, "  ");
+	return used + canvas_text(canvas, rect.x + used, rect.y, rect.width - used,
+				  role, said);
+}
+
 /* On the rule below the panes, and on the row below that where there is one for it:
  * what was said, or the note. What is longer takes the row above for as long as it
  * stands. */
@@ -288,7 +307,9 @@ static void draw_note(const struct explorer *explorer, const struct note *note,
 	}
 	/* a blank on both sides, the second one wherever the text ends */
 	canvas_put(canvas, 1, y, ' ', role);
-	used = canvas_phrase(canvas, 2, y, rect.width, role, text);
+	used = says_beside(explorer, note, rect.width)
+		       ? draw_both(canvas, rect, note->text, text, role)
+		       : canvas_phrase(canvas, 2, y, rect.width, role, text);
 	canvas_fill(canvas, (struct rect){ 2 + used, y, canvas->width - used - 2, 1 },
 		    ' ', role);
 }

@@ -47,13 +47,30 @@ static int chosen(const struct explorer *explorer)
 	return stage < 0 ? 0 : stage;
 }
 
+/* The unit is that of the row above: only the number is lit. */
+static void draw_bytes(struct canvas *canvas, int x, int y, int width, double bytes,
+		       enum role role)
+{
+	char text[32], *unit;
+
+	form_text(FORM_BYTES, bytes, text, sizeof text);
+	unit = strchr(text, ' ');
+	if (!unit) {
+		canvas_right(canvas, x, y, width, role, text);
+		return;
+	}
+	canvas_right(canvas, x, y, width, ROLE_LABEL, unit);
+	width -= text_width(unit);
+	*unit = '\0';
+	canvas_right(canvas, x, y, width, role, text);
+}
+
 static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect line, int stage)
 {
 	const struct estimate *e = &explorer->estimate;
 	const struct stage_memory *m = &e->stage[stage];
 	struct part part[MEMORY_PARTS];
-	char total[32];
 	int count;
 	enum role role = m->total_bytes > e->capacity_bytes ? ROLE_BAD : ROLE_VALUE;
 
@@ -61,9 +78,8 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 	/* named once: the same word in every row would hide the shape */
 	for (int i = 0; i < count && stage != chosen(explorer); i++)
 		part[i].label = NULL;
-	form_text(FORM_BYTES, m->total_bytes, total, sizeof total);
 	canvas_format(canvas, line.x, line.y, 4, ROLE_LABEL, "%3d", stage);
-	canvas_right(canvas, line.x + 4, line.y, 9, role, total);
+	draw_bytes(canvas, line.x + 4, line.y, 9, m->total_bytes, role);
 	canvas->coarse = true;
 	widget_stack(canvas,
 		     (struct rect){ line.x + 15, line.y, line.width - 17, line.height },

@@ -205,8 +205,14 @@ static void add_member(struct layout *out, const struct group *g, int64_t rank,
 	int64_t step = at_least_one(out->unit / at_least_one(g->stride));
 	int64_t n = topology_place(out, g, rank) + away * step;
 
-	if (n >= 0 && n < g->ranks)
-		add_unit(out, topology_member(out, g, rank, n) / out->unit);
+	if (n < 0 || n >= g->ranks)
+		return;
+	n = topology_member(out, g, rank, n) / out->unit;
+	/* what goes on behind the block is alike: there is a gap, never a box */
+	if (n == out->behind)
+		out->behind++;
+	else
+		add_unit(out, n);
 }
 
 /* One more box may take a gap on both sides. */
@@ -220,25 +226,51 @@ static bool is_full(const struct layout *out)
 	       out->folded == MOST_FOLDED / 2;
 }
 
-/* The boxes of the chosen rank, of its neighbours in each group, and the ends. */
-static void fold(const struct explorer *explorer, struct layout *out)
+/* Boxes in a row around that of the rank, from the first on where it is near: whole
+ * lines, so that they stay where they are whatever follows. */
+static void add_block(struct layout *out, int64_t at, int lines)
 {
-	int64_t rank = topology_chosen(explorer);
+	int64_t count = (int64_t)out->across * lines, from = at - count / 2;
 
+	if (from + count > out->units)
+		from = out->units - count;
+	from = from < 0 ? 0 : from;
+	for (int64_t n = 0; n < count; n++)
+		add_unit(out, from + n);
+	out->behind = from + count;
+}
+
+/* The boxes around the chosen rank, of its neighbours in each group, and the ends, as
+ * far as there is room; false: not all of them have some. */
+static bool fold_around(struct layout *out, int64_t rank, int lines)
+{
+	out->folded = 0;
 	add_unit(out, rank / out->unit);
 	add_unit(out, 0);
 	add_unit(out, out->units - 1);
-	for (int64_t away = 1; away < 64 && !is_full(out); away++) {
-		for (int i = 0; i < 2 * DRAWN_DIMENSIONS && !is_full(out); i++) {
+	add_block(out, rank / out->unit, lines);
+	for (int64_t away = 1; away < 64; away++)
+		for (int i = 0; i < 2 * DRAWN_DIMENSIONS; i++) {
 			enum dimension d = topology_order[i / 2];
 
+			if (is_full(out))
+				return false;
 			if (topology_in_use(&out->mesh, d))
 				add_member(out, topology_group(&out->mesh, d), rank,
 					   i % 2 ? -away : away);
 		}
-		if (!is_full(out))
-			add_unit(out, rank / out->unit + away);
-	}
+	return true;
+}
+
+/* Near half of the lines are those around the rank, one more or less does not change
+ * that; more where the others have no need of them. */
+static void fold(const struct explorer *explorer, struct layout *out)
+{
+	int64_t rank = topology_chosen(explorer);
+	int lines = out->shown - 1, least = lines / 2 > 1 ? lines / 2 : 1;
+
+	while (!fold_around(out, rank, lines) && lines > least)
+		lines--;
 	add_gaps(out);
 }
 

@@ -26,6 +26,7 @@ struct layout {
 	 * left out between them; 0: all are there. */
 	int folded;
 	int64_t fold[MOST_FOLDED];
+	int64_t behind; /* the first unit behind those in a row around the rank's */
 };
 /* Whether the fast domains are nodes, or all that a small job has of one. */
 bool topology_has_nodes(const struct layout *layout);

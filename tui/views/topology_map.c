@@ -139,16 +139,11 @@ static void draw_box(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
-/* Boxes that are left out, as a count. */
-static void draw_gap(struct canvas *canvas, struct rect r, const struct layout *layout,
-		     int64_t count)
+/* Boxes that are left out, as a count between the links. */
+static void draw_gap(struct canvas *canvas, struct rect r, int64_t count)
 {
-	canvas_format(canvas, r.x + 1, r.y + r.height / 2 - 1, r.width - 1, ROLE_LABEL,
-		      "%lld %s%s", (long long)count,
-		      layout->unit > layout->per_node ? "domain" : "node",
-		      count == 1 ? "" : "s");
-	canvas_text(canvas, r.x + 1, r.y + r.height / 2, r.width - 1, ROLE_LABEL,
-		    "like these");
+	canvas_format(canvas, r.x + 1, r.y + r.height / 2, r.width - 1, ROLE_LABEL,
+		      "%lld alike", (long long)count);
 }
 
 static int64_t boxes(const struct layout *layout)
@@ -199,7 +194,7 @@ void topology_map(const struct explorer *explorer, struct canvas *canvas,
 		if (unit >= 0)
 			draw_box(explorer, canvas, r, layout, unit);
 		else
-			draw_gap(canvas, r, layout,
+			draw_gap(canvas, r,
 				 unit_of(layout, n + 1) - unit_of(layout, n - 1) - 1);
 		if (n + 1 < count && (n + 1) % layout->across != 0)
 			draw_link(canvas, r.x + r.width, r.y + r.height / 2);
