@@ -74,8 +74,10 @@ bool library_model(struct model *out, const char *name, struct error *error)
 		model_name_doubt(name, out);
 	if (good && preset && model_name_sees(name, preset))
 		model_name_text_part(name, out);
-	if (good && preset)
+	if (good && preset) {
 		model_name_ranks(name, out);
+		model_name_diffuses(name, out);
+	}
 	if (good && preset && model_name_is_other(name, preset))
 		model_name_forget_reach(out);
 	if (good && !preset)

@@ -310,10 +310,11 @@ const struct preset *model_name_recipe(const char *recipe)
 
 bool model_name_is_closed(const char *name)
 {
-	/* https://huggingface.co/pfnet: the PLaMo community licence stands before most
-	 */
+	/* https://huggingface.co/pfnet: the PLaMo community licence stands before most;
+	 * of the others no copy was found */
 	static const char *const closed[] = { "plamo28b", "plamo2translate",
-					      "plamo3nict" };
+					      "plamo3nict", "mistralmedium",
+					      "inkling" };
 	char wanted[MAX_ID];
 
 	model_name_reduce(name, wanted);
@@ -427,6 +428,21 @@ bool model_name_ranks(const char *name, struct model *model)
 			return true;
 		}
 	return false;
+}
+
+bool model_name_diffuses(const char *name, struct model *model)
+{
+	char base[MAX_ID], part[64];
+	size_t used = strlen(model->approximate);
+
+	take_base(name, base);
+	next_part(base, part);
+	if (strncmp(part, "llada", 5) != 0)
+		return false;
+	snprintf(model->approximate + used, sizeof model->approximate - used,
+		 "%sa diffusion model, counted as one that writes token by token",
+		 used ? "; " : "");
+	return true;
 }
 
 const char *model_name_format(const char *name, const char **doubt)

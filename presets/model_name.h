@@ -28,6 +28,8 @@ void model_name_forget_reach(struct model *model);
 /* Whether a name is of a model that embeds or ranks texts, which the model then says.
  */
 bool model_name_ranks(const char *name, struct model *model);
+/* The same of a model that writes by diffusion (LLaDA). */
+bool model_name_diffuses(const char *name, struct model *model);
 /* Whether the name is of a model that sees or hears and the preset's is not, which is
  * then its text part, and that as such a text. */
 bool model_name_sees(const char *name, const struct preset *preset);

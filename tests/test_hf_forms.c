@@ -722,6 +722,22 @@ static void test_own_words(void **state)
 		  "\"n_head\": 16, \"n_layer\": 24, \"vocab_size\": 50000, "
 		  "\"activation_function\": \"gelu_new\"}",
 		  353.5, 0, 98304, "read like GPT-2" },
+		/* thinkingmachines/Inkling: 975 B, 41 B a token; "hybrid" attends to
+		   all */
+		{ "{\"model_type\": \"inkling_mm_model\", \"text_config\": {"
+		  "\"model_type\": \"inkling_text\", \"hidden_size\": 6144, "
+		  "\"intermediate_size\": 24576, \"moe_intermediate_size\": 3072, "
+		  "\"num_hidden_layers\": 6, \"num_attention_heads\": 64, "
+		  "\"num_key_value_heads\": 8, \"swa_num_key_value_heads\": 16, "
+		  "\"head_dim\": 128, \"sliding_window_size\": 512, "
+		  "\"n_routed_experts\": 256, \"n_shared_experts\": 2, "
+		  "\"num_experts_per_tok\": 6, \"conv_kernel_size\": 4, "
+		  "\"tie_word_embeddings\": false, \"vocab_size\": 201024, "
+		  "\"layer_types\": [\"hybrid_sliding\", \"hybrid_sliding\", "
+		  "\"hybrid_sliding\", \"hybrid_sliding\", \"hybrid_sliding\", "
+		  "\"hybrid\"], \"mlp_layer_types\": [\"sparse\", \"sparse\", "
+		  "\"sparse\", \"sparse\", \"sparse\", \"sparse\"]}}",
+		  90877, 5940, 24576, "short convolutions and relative positions" },
 		/* ByteDance/Ouro-1.4B */
 		{ "{\"model_type\": \"ouro\", \"hidden_size\": 2048, "
 		  "\"intermediate_size\": 5632, \"num_attention_heads\": 16, "

@@ -204,7 +204,9 @@ static const char *refusal_of(const char *name)
 static void closed_models_are_told(void **state)
 {
 	static const char *const names[] = { "pfnet/plamo-2-translate",
-					     "pfnet/plamo-3-nict-31b-base" };
+					     "pfnet/plamo-3-nict-31b-base",
+					     "mistralai/Mistral-Medium-3.5-128B",
+					     "thinkingmachines/Inkling-NVFP4" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -621,9 +623,30 @@ static void broken_models_are_refused(void **state)
 	assert_string_equal(why, "layer kind 0 is empty");
 }
 
+/* LLaDA 2 has the config of Ling 2, and settles tokens otherwise. */
+static void test_diffusion_is_said(void **state)
+{
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(library_model(&model, "inclusionAI/LLaDA2.1-mini", &error));
+	assert_string_equal(model.name, "ling-mini-2.0");
+	assert_non_null(strstr(model.approximate, "a diffusion model"));
+	assert_true(library_model(&model, "inclusionAI/LLaDA2.1-flash", &error));
+	assert_non_null(strstr(model.approximate, "by its name alone"));
+	assert_non_null(strstr(model.approximate, "token by token"));
+	assert_true(library_model(&model, "inclusionAI/Ling-mini-2.0", &error));
+	assert_string_equal(model.approximate, "");
+	assert_true(library_model(&model, "deepseek-ai/DeepSeek-Math-V2", &error));
+	assert_string_equal(model.name, "deepseek-v3.2");
+	assert_non_null(strstr(model.approximate, "by its name alone"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_diffusion_is_said),
 		cmocka_unit_test(read_once),
 		cmocka_unit_test(shelf_is_wide),
 		cmocka_unit_test(broken_models_are_refused),

@@ -63,6 +63,8 @@ static void note_layer_types(struct hf_reader *r, struct model *model)
 {
 	const struct node *list = hf_get(r, "layer_types layers_block_type");
 	bool taps = hf_has(r, "conv_L_cache"); /* of LFM2's, which are read */
+	/* whose "hybrid" layers attend to everything, beside "hybrid_sliding" ones */
+	bool inkling = r->family && strncmp(r->family->model_type, "inkling", 7) == 0;
 	static const struct {
 		const char *type, *why;
 	} unlike[] = {
@@ -75,7 +77,7 @@ static void note_layer_types(struct hf_reader *r, struct model *model)
 	     node = node->next)
 		for (size_t i = 0; i < sizeof unlike / sizeof unlike[0]; i++)
 			if (node->kind == NODE_SCALAR && !(taps && i == 0) &&
-			    strcmp(node->text, unlike[i].type) == 0 &&
+			    !inkling && strcmp(node->text, unlike[i].type) == 0 &&
 			    !strstr(model->approximate, unlike[i].why))
 				hf_approximate(r, model, list->key, unlike[i].why);
 }
@@ -221,6 +223,24 @@ static void note_ends(struct hf_reader *r, const struct node *root, struct model
 			       "attention looks both ways, and is counted as causal");
 }
 
+/* What classes do that nothing in their files says. */
+static void note_class(struct hf_reader *r, const char *model_type, struct model *model)
+{
+	static const struct {
+		const char *type, *why;
+	} classes[] = {
+		{ "jetmoe", "attention has experts of its own: those that see a token "
+			    "are counted" },
+		{ "inkling", "short convolutions and relative positions are left out" },
+		{ "llada",
+		  "a diffusion model, counted as one that writes token by token" },
+	};
+
+	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+		if (strncmp(model_type, classes[i].type, strlen(classes[i].type)) == 0)
+			hf_approximate(r, model, "model_type", classes[i].why);
+}
+
 void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		    const char *model_type, struct model *model)
 {
@@ -253,14 +273,7 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		hf_approximate(r, model, "layer_types",
 			       "which layers have linear attention is not stated: "
 			       "none");
-	if (strcmp(model_type, "jetmoe") == 0)
-		hf_approximate(r, model, "model_type",
-			       "attention has experts of its own: those that see a "
-			       "token are counted");
-	if (strncmp(model_type, "llada", 5) == 0)
-		hf_approximate(r, model, "model_type",
-			       "a diffusion model, whose passes settle several tokens "
-			       "or none: counted as one that writes token by token");
+	note_class(r, model_type, model);
 	if (strstr(model_type, "ngram"))
 		hf_approximate(
 			r, model, "model_type",

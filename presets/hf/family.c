@@ -221,6 +221,8 @@ static const struct family families[] = {
 	{ "flex_olmo", FAMILY_QK_NORM | FAMILY_EXPERT_FFN, ROPE, SILU },
 	{ "smallthinker", 0, ROPE, ACTIVATION_RELU },
 	{ "arctic", FAMILY_EXPERT_FFN, ROPE, SILU },
+	{ "inkling", FAMILY_QK_NORM, ROPE, SILU },
+	{ "inkling_mm_model", FAMILY_QK_NORM, ROPE, SILU },
 	{ "jetmoe", FAMILY_TIED | FAMILY_EXPERT_FFN, ROPE, SILU },
 };
 
