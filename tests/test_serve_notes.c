@@ -11,6 +11,8 @@
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/support/server.h"
 
 static struct estimate now;
 
@@ -81,6 +83,39 @@ static void test_remedies_help(void **state)
 	mends("mamba2-2.7b", "goal_tpot=0.1", "S20", "goal_tpot");
 	mends("llama3.1-70b", "tp=2 memory_share=0.5", "S25", "memory_share");
 	mends("llama3.1-70b", "tp=4 memory_share=1", "S26", "memory_share");
+}
+
+/* Those that come at a rate find each other otherwise than those that are held do: at
+ * the rate that is named no more are inside than keep the goals, of any server. */
+static void test_the_rate_that_is_named_keeps_the_goals(void **state)
+{
+	int named = 0;
+
+	(void)state;
+	seed = 77;
+	for (int i = 0; i < some_of(600); i++) {
+		const struct finding *f;
+		struct scenario s;
+
+		server_random(&s, &now);
+		s.plan.serving.request_rate = now.serving.requests_per_second;
+		s.plan.serving.arrival_scv = (double)next(4);
+		s.plan.serving.goal_tpot_seconds =
+			now.serving.tpot_seconds * (0.5 + 0.05 * (double)next(12));
+		scenario_estimate(&s, &now);
+		f = find("S23");
+		if (!now.legal || !f)
+			continue;
+		named++;
+		assert_string_equal(f->knob, "request_rate");
+		assert_int_equal(f->nearest_count, 1);
+		s.plan.serving.request_rate = f->nearest[0];
+		scenario_estimate(&s, &now);
+		if (find("S20") || find("S21") || find("S23"))
+			server_fail(&s, "TPOT", now.serving.tpot_seconds,
+				    s.plan.serving.goal_tpot_seconds);
+	}
+	assert_true(named > some_of(600) / 10);
 }
 
 /* The longest prompt is the longest: one token more does not fit. */
@@ -277,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_remedies_help),
+		cmocka_unit_test(test_the_rate_that_is_named_keeps_the_goals),
 		cmocka_unit_test(test_the_longest_prompt_is_the_longest),
 		cmocka_unit_test(test_a_good_plan_is_left_alone),
 		cmocka_unit_test(test_who_is_let_in_without_room),

@@ -482,29 +482,39 @@ static void a_larger_batch_may_give_less(void **state)
 	asking_for_an_output_changes_nothing(&mean, &tail);
 }
 
-/* To arrivals at the rate that is served, and back to those in flight. */
+/* To arrivals at the rate that is served, and back to those who were held: as often as
+ * one likes. At any other rate back to those in flight. */
 static void loops_are_switched(void **state)
 {
 	(void)state;
 	seed = 113;
 	for (int i = 0; i < SERVERS; i++) {
-		double rate, held;
+		int64_t held;
+		double rate;
 
 		draw();
 		s.plan.serving.request_rate = 0;
 		serve_estimate(&s, &now);
 		if (!now.feasible)
 			continue;
+		held = s.plan.serving.concurrency;
 		rate = now.serving.requests_per_second;
 		assert_true(serve_switch_loop(&s, &now.serving));
 		assert_true(s.plan.serving.request_rate <= rate &&
 			    s.plan.serving.request_rate > rate * 0.99);
 		serve_estimate(&s, &now);
-		held = now.serving.concurrency;
 		assert_true(serve_switch_loop(&s, &now.serving));
 		assert_true(s.plan.serving.request_rate == 0);
 		server_same(&s, "held", (double)s.plan.serving.concurrency,
-			    held < 0.5 ? 1 : round(held));
+			    (double)held);
+		s.plan.serving.request_rate = rate / 2;
+		serve_estimate(&s, &now);
+		assert_true(serve_switch_loop(&s, &now.serving));
+		assert_true(s.plan.serving.request_rate == 0);
+		server_same(&s, "in flight", (double)s.plan.serving.concurrency,
+			    now.serving.concurrency < 0.5
+				    ? 1
+				    : round(now.serving.concurrency));
 	}
 }
 

@@ -248,9 +248,29 @@ static void explain_goals(const struct serving_run *run, const struct scenario *
 		     "goal_tpot", serve_rounded(tpot * 1e3, true));
 }
 
+/* The rate at which no more than so many are inside, who give `output` tokens a second
+ * in a closed loop: those that come find each other otherwise. 0 = none was found. */
+static double rate_of_inside(const struct serving_run *run, const struct scenario *s,
+			     double most, double output)
+{
+	double rate = output / (double)s->plan.serving.output_len;
+	struct scenario t = *s;
+
+	for (int i = 0; i < 8; i++) {
+		double inside;
+
+		t.plan.serving.request_rate = rate = serve_rounded(rate, false);
+		inside = run_asked(run, &t);
+		if (inside <= most * (1 + 1e-3))
+			return rate;
+		rate *= fmin(0.995, most / inside);
+	}
+	return 0;
+}
+
 /* Goals that fewer requests would keep. */
-static void explain_missed(const struct scenario *s, const struct serving_estimate *v,
-			   struct findings *out)
+static void explain_missed(const struct serving_run *run, const struct scenario *s,
+			   const struct serving_estimate *v, struct findings *out)
 {
 	struct finding *f;
 
@@ -263,8 +283,7 @@ static void explain_missed(const struct scenario *s, const struct serving_estima
 	f->value[3] = v->goodput_concurrency;
 	if (s->plan.serving.request_rate > 0)
 		mend(f, "request_rate",
-		     serve_rounded(v->goodput / (double)s->plan.serving.output_len,
-				   false));
+		     rate_of_inside(run, s, v->goodput_concurrency, v->goodput));
 	else
 		mend(f, "concurrency", floor(v->goodput_concurrency));
 }
@@ -300,5 +319,5 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 	if (v->goodput <= 0)
 		explain_goals(run, s, out);
 	else
-		explain_missed(s, v, out);
+		explain_missed(run, s, v, out);
 }

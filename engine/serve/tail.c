@@ -351,22 +351,44 @@ void serve_tail_goodput(const struct scenario *s, double least,
 	out->goodput_concurrency = most;
 }
 
+/* Downwards: no faster than it is, not even by what rounding lets pass. */
+static double rate_as_told(double rate)
+{
+	return fmin(rate, serve_rounded(rate, false));
+}
+
+/* Whether the requests that the scenario holds, but for its rate, are served at it. */
+static bool held_at_rate(const struct scenario *s)
+{
+	struct scenario held = *s;
+	struct serving_run run;
+	struct point p;
+
+	held.plan.serving.request_rate = 0;
+	if (!run_open(&held, &run))
+		return false;
+	run_room(&run);
+	if (run.room < 1)
+		return false;
+	run_working(&run, &held, run_in_flight(&run, &held, run_asked(&run, &held)),
+		    &p);
+	return rate_as_told(p.requests_per_second) == s->plan.serving.request_rate;
+}
+
 bool serve_switch_loop(struct scenario *s, const struct serving_estimate *e)
 {
 	struct serving_plan *v = &s->plan.serving;
 
 	if (v->request_rate > 0) {
-		if (!(e->concurrency >= 0.5))
-			v->concurrency = 1;
-		else
-			v->concurrency = (int64_t)round(e->concurrency);
+		/* those who were held before, where that is the load still */
+		if (!held_at_rate(s))
+			v->concurrency =
+				(int64_t)fmax(1, round(fmax(0, e->concurrency)));
 		v->request_rate = 0;
 		return true;
 	}
 	if (!(e->requests_per_second > 0))
 		return false;
-	/* downwards: no faster than it is, not even by what rounding lets pass */
-	v->request_rate = fmin(e->requests_per_second,
-			       serve_rounded(e->requests_per_second, false));
+	v->request_rate = rate_as_told(e->requests_per_second);
 	return true;
 }
