@@ -162,7 +162,7 @@ static void test_120_columns(void **state)
 static void test_24_bits(void **state)
 {
 	static const struct size size = {
-		120, 36, PALETTE_RGB_DARK, 2048, 4, 2860, 4250
+		120, 36, PALETTE_RGB_DARK, 2048, 4, 2860, 4096
 	};
 
 	(void)state;

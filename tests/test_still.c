@@ -163,6 +163,25 @@ static void test_sentences_stay(void **state)
 	stage_close(&s);
 }
 
+/* Of a plan that can't run every view that has no other to show says why, Topology
+ * too. */
+static void test_every_view_says_why(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3-8b-8-h100", 80, 24);
+	s.explorer.scenario.cluster.gpus = 1;
+	s.explorer.scenario.plan.global_batch = 8;
+	explorer_update(&s.explorer);
+	for (const char *view = "1234568"; *view != '\0'; view++) {
+		stage_key(&s, *view);
+		if (*view != '8')
+			stage_shows(&s, "X7");
+	}
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_operators_of_passes_stay),
 		cmocka_unit_test(test_boxes_of_nodes_stay),
 		cmocka_unit_test(test_sentences_stay),
+		cmocka_unit_test(test_every_view_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

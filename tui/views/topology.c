@@ -361,9 +361,7 @@ static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
 
 static bool has_mesh(const struct explorer *explorer)
 {
-	return explorer->estimate.dp > 0 &&
-	       (explorer->scenario.plan.mode == MODE_TRAINING ||
-		explorer->estimate.legal);
+	return explorer->estimate.dp > 0 && explorer->estimate.legal;
 }
 
 static struct rect map_rect(struct rect view)
