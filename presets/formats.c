@@ -145,6 +145,7 @@ static const struct {
 	{ "\nenable_attention_dp:", "trtllm" },
 	{ "\nmoe_expert_parallel_size:", "trtllm" },
 	{ "\nkv_cache_free_gpu_mem_fraction:", "trtllm" },
+	{ "\nllm_api_args:", "trtllm" },
 	{ "\nserved_model_name:", "vllm" },
 	{ "\nmax_model_len:", "vllm" },
 	{ "\ngpu_memory_utilization:", "vllm" },

@@ -452,6 +452,13 @@ static void flags_alone_tell_their_tool(void **state)
 			       "kv_cache_free_gpu_mem_fraction: 0.90\n",
 			       &s, &error));
 	assert_non_null(strstr(error.text, "this file names no model"));
+	/* AI-Hypercomputer/gpu-recipes, src/frameworks/a4x/trtllm-configs */
+	assert_false(open_text("qwen3-235b-a22b-fp8.yaml",
+			       "tp_size: 4\npp_size: 1\nbackend: pytorch\n"
+			       "llm_api_args:\n  enable_chunked_prefill: true\n"
+			       "  kv_cache_config:\n    enable_block_reuse: false\n",
+			       &s, &error));
+	assert_non_null(strstr(error.text, "this file names no model"));
 }
 
 /* KServe's older kind: a runtime's arguments, a model by id or by where it is stored.
