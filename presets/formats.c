@@ -136,6 +136,8 @@ static const struct {
 	{ "\n[training]", "torchtitan" },
 	{ "batch_accumulation_per_replica:", "nanotron" },
 	{ "pp_engine:", "nanotron" },
+	{ "tp_linear_async_communication:", "nanotron" },
+	{ "is_llama_config:", "nanotron" },
 	{ "compute_environment:", "accelerate" },
 	{ "fsdp_config:", "accelerate" },
 	{ "distributed_type:", "accelerate" },

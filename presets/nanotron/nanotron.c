@@ -130,6 +130,9 @@ static void add_plan(struct entries *e, const struct scenario *s,
 	entries_add_rows(e, &plain, rows, true, out);
 	if (micro > 0)
 		entries_add_count(e, "tokens.batch_accumulation_per_replica", micro);
+	else
+		export_unsaid(out, "gbs", "%lld is no multiple of mbs x dp",
+			      (long long)plan->global_batch);
 	if (plain.stack.vocab_multiple > 1)
 		entries_add_count(e, "model.make_vocab_size_divisible_by",
 				  plain.stack.vocab_multiple);
