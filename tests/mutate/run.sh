@@ -33,7 +33,7 @@ fi
 ENGINE_OBJECTS=$(echo "$ENGINE_OBJECTS" | sed "s|$here/|$TOP/|g")
 HOUSE_OBJECTS=$(echo "$HOUSE_OBJECTS" | sed "s|$here/|$TOP/|g")
 TESTS_LIST=$TOP/tests/mutate/tests
-export B TOP WORK COMPILE LINK ENGINE_OBJECTS HOUSE_OBJECTS SEED
+export B TOP WORK CPU COMPILE LINK ENGINE_OBJECTS HOUSE_OBJECTS SEED
 
 if [ -n "$LIST" ]; then
 	"$B/mutate" --rows "$LIST" > "$work/rows"
@@ -60,30 +60,6 @@ else
 	echo "mutate: $(wc -l < "$work/rows") of $(wc -l < "$work/all") mistakes" >&2
 fi
 
-# The tests have to pass without a mistake. How long they compute is measured, and kept
-# until they are built anew: with a mistake they may take ten times that.
-baseline() {
-	test=$1 kept=$CPU/$1.cpu
-	[ "$kept" -nt "$B/dynamic/$test" ] && [ "$kept" -nt "$B/dynamic/libengine.so" ] &&
-		[ "$kept" -nt "$B/dynamic/libhouse.so" ] && return
-	mkdir -p "$work/home"
-	if ! (
-		export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/home/s"
-		export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE="$B/dynamic/shardscope" LD_LIBRARY_PATH="$B/dynamic"
-		export MALLOC_PERTURB_=165
-		unset NO_COLOR LINES COLUMNS
-		"$B/dynamic/$test" > "$work/log" 2>&1
-		answer=$?
-		times > "$work/times"
-		exit $answer
-	); then
-		cat "$work/log" >&2
-		echo "mutate: $test fails without a mistake" >&2
-		exit 2
-	fi
-	# the second line is of the program: "0m1.2s 0m0.1s"
-	tail -n 1 "$work/times" | tr 'ms' '  ' | awk '{ print $1 * 60 + $2 }' > "$kept"
-}
 # What is asked of a mistake: all tests, of one in the engine those without a mark and
 # those that its room marks.
 cut -f 1 "$work/rows" | awk '
@@ -99,8 +75,11 @@ while read -r room; do
 		asked { print $1 }' "$TESTS_LIST" > "$work/asked.$room"
 done < "$work/rooms"
 export SHARDSCOPE_QUICK=1
+# The tests have to pass without a mistake. How long they compute is measured, and kept
+# until they are built anew: with a mistake they may take ten times that.
+cat "$work"/asked.* | sort -u |
+	xargs -P "${JOBS:-2}" -n 1 sh tests/mutate/unharmed.sh || exit 2
 for test in $(cat "$work"/asked.* | sort -u); do
-	baseline "$test"
 	awk '{ print int(10 * $1) + 5 }' "$CPU/$test.cpu" > "$work/limit.$test"
 done
 # the fast ones first
