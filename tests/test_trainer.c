@@ -326,6 +326,26 @@ static void included_gpus_count(void **state)
 	}
 }
 
+/* Qwen's script for one GPU: one process without a launcher. */
+static void one_process_is_one_gpu(void **state)
+{
+	static const char rest[] =
+		"finetune.py --model_name_or_path Qwen/Qwen3-0.6B --bf16 True "
+		"--model_max_length 512 --per_device_train_batch_size 2 "
+		"--gradient_accumulation_steps 8\n";
+	char text[512];
+	struct scenario s;
+
+	(void)state;
+	snprintf(text, sizeof text, "export CUDA_VISIBLE_DEVICES=0\npython %s", rest);
+	read_good("trainer", text, &s);
+	expect(&s, "gpus", "1");
+	expect(&s, "gbs", "16");
+	snprintf(text, sizeof text, "export CUDA_VISIBLE_DEVICES=0,1\npython %s", rest);
+	read_good("trainer", text, &s);
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+}
+
 /* PEFT's examples (examples/sft): four bits by their own word, and a file of
  * accelerate's that names DeepSpeed and no stage. */
 static void longer_words_are_read(void **state)
@@ -393,6 +413,7 @@ int main(void)
 		cmocka_unit_test(included_gpus_count),
 		cmocka_unit_test(longer_words_are_read),
 		cmocka_unit_test(batches_tell_gpus),
+		cmocka_unit_test(one_process_is_one_gpu),
 		cmocka_unit_test(older_names_are_read),
 		cmocka_unit_test(swift_is_read),
 		cmocka_unit_test(swift_has_defaults),

@@ -280,6 +280,21 @@ static bool add_machines(struct launch *l, int line)
 	return true;
 }
 
+/* "python finetune.py" is one process, on one GPU where it sees one. */
+static bool add_single(struct launch *l, const struct shell_word *words, int line)
+{
+	static const char name[] = "CUDA_VISIBLE_DEVICES";
+	const struct shell_word *seen;
+	const char *program = base_of(words[0].text);
+
+	if (strncmp(program, "python", 6) != 0 || !l->shell ||
+	    shell_lookup(l->shell, name, strlen(name), &seen) != 1 || seen[0].unknown ||
+	    seen[0].missing || !isdigit((unsigned char)*seen[0].text) ||
+	    strchr(seen[0].text, ','))
+		return true;
+	return pairs_set(l->pairs, "num_processes", "1", line, l->error);
+}
+
 static bool take_command(void *context, const struct shell_word *words, int count);
 
 /* bash -c "torchrun train.py --flag ...": a command inside a word. */
@@ -320,7 +335,9 @@ static bool take_command(void *context, const struct shell_word *words, int coun
 	l->broken = !pairs_set(l->pairs, "command", name, words[behind - 1].line,
 			       l->error) ||
 		    (strncmp(name, "swift ", 6) == 0 &&
-		     !add_machines(l, words[behind - 1].line));
+		     !add_machines(l, words[behind - 1].line)) ||
+		    (behind == 2 && strcmp(base_of(words[1].text), name) == 0 &&
+		     !add_single(l, words, words[0].line));
 	if (!l->broken && takes_file(name) && behind < count &&
 	    words[behind].text[0] != '-')
 		l->broken = !pairs_set(l->pairs, "config", words[behind].text,
