@@ -74,6 +74,41 @@ static void no_constant_of_a_stack_is_on_its_bound(void **state)
 	assert_true(checked > 60);
 }
 
+/* What flash attention reaches of what GEMMs do, alone and therefore in a step: the
+ * sources stand in constants.c. Files have three digits. */
+static void flash_attention_follows_the_gemms(void **state)
+{
+	static const struct {
+		const char *cluster;
+		enum attention_kernel kernel;
+		double attention, gemm; /* shares of the peak, alone */
+	} alone[] = {
+		{ "dgx-a100-80g", ATTENTION_FLASH2, .66, .81 },
+		{ "dgx-h100", ATTENTION_FLASH2, .349, .785 },
+		{ "dgx-h100", ATTENTION_FLASH3, .556, .785 },
+		{ "dgx-h200", ATTENTION_FLASH2, .349, .785 },
+		{ "hgx-h800", ATTENTION_FLASH3, .556, .785 },
+		{ "dgx-b200", ATTENTION_FLASH3, .57, .668 },
+		{ "gb300-nvl72", ATTENTION_FLASH3, .57, .668 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
+		const struct calibration *c;
+		struct scenario s;
+		struct error error;
+
+		scenario_defaults(&s);
+		if (!library_cluster(&s.cluster, alone[i].cluster, &error))
+			fail_msg("%s", error.text);
+		c = &s.cluster.accelerator.calibration;
+		assert_close(c->attention_efficiency[alone[i].kernel],
+			     c->gemm_efficiency[PRECISION_BF16] * alone[i].attention /
+				     alone[i].gemm,
+			     .003);
+	}
+}
+
 static void bounds_by_definition_are_none(void **state)
 {
 	const struct constant share = { .low = 0, .high = 1, .unit = 1 };
@@ -116,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_constant_of_a_cluster_is_on_its_bound),
 		cmocka_unit_test(no_constant_of_a_stack_is_on_its_bound),
+		cmocka_unit_test(flash_attention_follows_the_gemms),
 		cmocka_unit_test(bounds_by_definition_are_none),
 		cmocka_unit_test(constants_of_a_stack_move_its_releases),
 	};

@@ -442,7 +442,7 @@ static void test_pages_in_the_explorer(void **state)
 {
 	(void)state;
 	run_check("screen overview --size 100x40 --keys i", 0, "why change it", NULL);
-	run_check("screen overview --size 100x40 --keys i", 0, "tokens/s/GPU       726",
+	run_check("screen overview --size 100x40 --keys i", 0, "tokens/s/GPU       688",
 		  NULL);
 	run_check("screen overview --size 100x60 --focus gbs --keys i", 0,
 		  "tokens_per_step", NULL);

@@ -147,7 +147,7 @@ static void test_rates_of_servers_with_long_names(void **state)
 	stage_open(&s, "llama3.1-70b-4-h100-serve", 80, 24);
 	s.patient = true;
 	stage_type(&s, "s");
-	stage_shows(&s, "plan 1: 8.88 req/s TP tensor 2, PP pipeline 2");
+	stage_shows(&s, "plan 1: 8.85 req/s TP tensor 2, PP pipeline 2");
 	stage_close(&s);
 }
 
@@ -219,10 +219,10 @@ static void test_a_changed_run_keeps_its_ranges(void **state)
 
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
-	stage_shows(&s, "18.1 to 23.0 days ");
+	stage_shows(&s, "19.4 to 24.8 days ");
 	stage_type(&s, "/gbs\n=16\n");
-	stage_shows(&s, "32.7 days +67.6%^  30.3 to 38.6 ");
-	stage_shows(&s, "55.8 MWh +39.9%^  51.7 to 65.8 ");
+	stage_shows(&s, "35.2 days +67.3%^  32.4 to 41.5 ");
+	stage_shows(&s, "60.2 MWh +39.6%^  55.5 to 71.0 ");
 	stage_close(&s);
 }
 

@@ -36,6 +36,12 @@ VALUE(gathers_again, time_of(a).again_seconds)
 VALUE(scatters, time_of(a).scatter_seconds)
 VALUE(all_layers, time_of(a).layers)
 VALUE(accumulate, time_of(a).accumulate)
+VALUE(copy_forward, time_of(a).copy_forward)
+VALUE(copy_again, time_of(a).copy_again)
+VALUE(copy_gradients, time_of(a).copy_gradients)
+VALUE(shared, time_of(a).shared)
+VALUE(shared_again, time_of(a).shared_again)
+VALUE(shared_trained, time_of(a).shared_trained)
 VALUE(trained, time_of(a).dense_trainable + time_of(a).expert_trainable)
 
 static double backward(const struct asked *a)
@@ -73,6 +79,17 @@ static void add_end(const struct asked *a, struct explanation *out, const char *
 			     "model.mtp_layers");
 }
 
+static bool counts_weights(const char *member)
+{
+	static const char *const members[] = { "parameters", "dense_parameters",
+					       "trained_parameters", "trained_dense" };
+
+	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+		if (strcmp(member, members[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Layers of each kind times one of them, and the ends. */
 static void sum_layers(const struct asked *a, struct explanation *out,
 		       const char *member)
@@ -94,7 +111,7 @@ static void sum_layers(const struct asked *a, struct explanation *out,
 		explain_from(a, out, x, "of one of them", "kinds.%d.%s", kind, member);
 	}
 	if (k == step->split.embedding_stage ||
-	    (step_has_table(step, k) && strcmp(member, "trained_parameters") == 0))
+	    (step_has_table(step, k) && counts_weights(member)))
 		add_end(a, out, "embedding", member, false);
 	if (k == step->split.head_stage)
 		add_end(a, out, "head", member, false);
@@ -115,14 +132,34 @@ static void said(struct explanation *out)
 		said(out);                                               \
 	}
 
-LAYERS(add_computing, "forward_seconds")
-LAYERS(add_input_grad, "input_grad_seconds")
 LAYERS(add_recompute, "recompute_seconds")
 LAYERS(add_host_forward, "host_forward")
 LAYERS(add_wait_forward, "wait_forward")
 LAYERS(add_host_backward, "host_backward")
 LAYERS(add_again_flops, "again_flops")
 LAYERS(add_trained, "trained_parameters")
+
+/* Experts that a rank alone holds are not shared out. */
+static bool shares_experts(const struct asked *a)
+{
+	struct shards shards;
+
+	step_shards(&a->scenario->plan, &explain_step(a)->mesh, &shards);
+	return !step_experts_apart(&explain_step(a)->mesh) || shards.expert > 1;
+}
+
+static void shared_terms(const struct asked *a, struct explanation *out, double value,
+			 const char *all, const char *dense)
+{
+	if (value != 0)
+		sum_layers(a, out, shares_experts(a) ? all : dense);
+	said(out);
+}
+
+FILL(add_shared,
+     shared_terms(a, out, time_of(a).shared, "parameters", "dense_parameters"))
+FILL(add_shared_trained, shared_terms(a, out, time_of(a).shared_trained,
+				      "trained_parameters", "trained_dense"))
 LAYERS(add_sent, "sent_bytes")
 
 /* One more summand where it is not 0. */
@@ -135,9 +172,24 @@ static void plus(const struct asked *a, struct explanation *out, const char *sym
 	own(a, out, symbol, meaning, member);
 }
 
+static void add_computing(const struct asked *a, struct explanation *out)
+{
+	sum_layers(a, out, "forward_seconds");
+	plus(a, out, "copies", "of what FSDP gathered", "copy_forward_seconds");
+	said(out);
+}
+
+static void add_input_grad(const struct asked *a, struct explanation *out)
+{
+	sum_layers(a, out, "input_grad_seconds");
+	plus(a, out, "copies", "of what FSDP gathered again", "copy_again_seconds");
+	said(out);
+}
+
 static void add_weight_grad(const struct asked *a, struct explanation *out)
 {
 	sum_layers(a, out, "weight_grad_seconds");
+	plus(a, out, "copies", "of gradients that FSDP sends", "copy_gradient_seconds");
 	plus(a, out, "sum", "adding gradients to those before", "accumulate_seconds");
 	said(out);
 }
@@ -220,17 +272,7 @@ static void offload_terms(const struct asked *a, struct explanation *out, bool f
 		explain_say(out, "0");
 		return;
 	}
-	explain_say(out, "max(0, s / rate - o * %s)", forward ? "f" : "(b + w)");
-	own(a, out, "s", "bytes that go to the host", "sent_bytes");
-	explain_from(a, out, "rate", "bytes per second each way", "cluster.host_rate");
-	explain_from(a, out, "o", "share of computing that hides traffic",
-		     "stack.dp_overlap");
-	if (forward) {
-		own(a, out, "f", "computing", "computing_seconds");
-		return;
-	}
-	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
-	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
+	explain_offload(a, out, forward);
 }
 
 FILL(offload_forward_terms, offload_terms(a, out, true))
@@ -258,6 +300,8 @@ static const char shards[] = "Gathering overlaps with the previous layer's "
 			     "computation, scattering with the backward pass: "
 			     "what takes longer is exposed, and one layer always "
 			     "is (FSDP, arXiv 2304.11277).";
+static const char copying[] = "FSDP copies on the stream that computes, at the rate of "
+			      "memory (presets/stacks).";
 static const char offload[] = "Overlaps with computation as DP traffic does.";
 
 /* Of the backward's shards, those that are gathered again. */
@@ -366,6 +410,18 @@ const struct explain_node explain_chunk[] = {
 	NODE("accumulate_seconds", "Adding up gradients", FORM_SECONDS, accumulate,
 	     accumulate_terms, NULL,
 	     "The sum is read and written with each micro-batch but a lone one."),
+	NODE("copy_forward_seconds", "Copies of gathered weights", FORM_SECONDS,
+	     copy_forward, explain_copy_forward, NULL, copying),
+	NODE("copy_again_seconds", "Copies of weights gathered again", FORM_SECONDS,
+	     copy_again, explain_copy_again, NULL, copying),
+	NODE("copy_gradient_seconds", "Copies of gradients", FORM_SECONDS,
+	     copy_gradients, explain_copy_gradients, NULL, copying),
+	NODE("shared_parameters", "Weights shared out", FORM_COUNT, shared, add_shared,
+	     NULL, layers),
+	NODE("shared_again", "Weights gathered again", FORM_COUNT, shared_again, NULL,
+	     EXPLAIN_COUNTED, "A backward reads nothing of frozen layers."),
+	NODE("shared_trained", "Trained weights shared out", FORM_COUNT, shared_trained,
+	     add_shared_trained, NULL, layers),
 	NODE("shard_forward", "Shards in a forward", FORM_SECONDS, shard_forward,
 	     explain_shard_forward, NULL, shards),
 	NODE("shard_backward", "Shards in a backward", FORM_SECONDS, shard_backward,

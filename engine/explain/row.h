@@ -273,6 +273,11 @@ void explain_call_seconds(const struct asked *asked, struct explanation *out);
 void explain_call_sent(const struct asked *asked, struct explanation *out);
 void explain_call_network(const struct asked *asked, struct explanation *out);
 /* Of the asked virtual stage: what shows of its shards, and what they take. */
+/* What a copy over the host's link takes beyond what hides it. */
+void explain_offload(const struct asked *asked, struct explanation *out, bool forward);
+void explain_copy_forward(const struct asked *asked, struct explanation *out);
+void explain_copy_again(const struct asked *asked, struct explanation *out);
+void explain_copy_gradients(const struct asked *asked, struct explanation *out);
 void explain_shard_forward(const struct asked *asked, struct explanation *out);
 void explain_shard_backward(const struct asked *asked, struct explanation *out);
 /* Of a virtual stage, the member that tells what a backward gathers. */

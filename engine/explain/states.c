@@ -65,6 +65,8 @@ static void gradient_terms(const struct asked *a, struct explanation *out)
 }
 
 VALUE(adding, step_accumulate_bytes(a->scenario, 1))
+VALUE(gather_copy, step_gather_copy_bytes(a->scenario))
+VALUE(gradient_copy, step_gradient_copy_bytes(a->scenario))
 VALUE(optimizer, step_optimizer_bytes(a->scenario))
 VALUE(moments,
       step_moment_bytes(&a->scenario->stack.habits, (enum optimizer)plan(a)->optimizer))
@@ -222,6 +224,22 @@ const struct explain_node explain_states[] = {
 		{ "g", "bytes of a gradient", "states.sent_gradient_bytes" },
 		{ "adds", "whether the GEMM that makes it adds", "stack.adds_in_gemm" },
 		{ "copies", "bytes of copying it before", "stack.sum_copy_bytes" }),
+	NODE_OF("states.gather_copy_bytes",
+		"Bytes that copying a gathered weight moves", FORM_REAL, gather_copy,
+		"passes * w",
+		"FSDP takes parameters out of what was gathered, where it is not made of "
+		"them.",
+		{ "passes", "times that it is read or written",
+		  "stack.gathered_passes" },
+		{ "w", "bytes of a weight", "states.weight_bytes" }),
+	NODE_OF("states.gradient_copy_bytes", "Bytes that copying a gradient moves",
+		FORM_REAL, gradient_copy, "held * g + sent * s",
+		"FSDP puts gradients together before it scatters them.",
+		{ "held", "times that it is read or written as it is held",
+		  "stack.gradient_passes" },
+		{ "g", "bytes of it", "states.sent_gradient_bytes" },
+		{ "sent", "times as it travels", "stack.sent_passes" },
+		{ "s", "bytes of it then", "states.reduced_gradient_bytes" }),
 	NODE_OF("states.optimizer_bytes", "Bytes of master weight and moments",
 		FORM_REAL, optimizer, "master + moments", states,
 		{ "master", "of the weight beside the one that computes",

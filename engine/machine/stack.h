@@ -61,8 +61,11 @@ struct stack {
 	double reduced_bytes;  /* of a gradient as it travels; 0 = as it is held */
 	double sum_copy_bytes; /* moved for a parameter where a gradient is copied
 				  before it is added to a sum in fp32 */
-	bool general_norms;    /* kernels of its norms read their rows more than once */
-	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
+	/* FSDP's copies, on the stream that computes: times that what was gathered, a
+	 * gradient as it is held, and as it travels, are read or written. */
+	double gathered_passes, gradient_passes, sent_passes;
+	bool general_norms; /* kernels of its norms read their rows more than once */
+	double ep_overlap;  /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	struct habits habits;      /* which all stacks have alike */
 	/* memory */

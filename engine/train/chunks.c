@@ -216,12 +216,13 @@ static void time_chunk(struct step *step, const struct alike *all, struct chunk_
 		t->exposed_forward += step->join_seconds;
 	if (k < step->stages * step->chunks - 1)
 		t->exposed_backward += step->join_seconds;
+	step_shard_copies(step, t);
 	step_shard_traffic(step, all->times, t, out);
 	t->accumulate = accumulate_seconds(step, t);
 	t->weight_grad += t->accumulate;
-	double forward = t->forward + t->exposed_forward;
-	double backward =
-		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
+	double forward = t->forward + t->copy_forward + t->exposed_forward;
+	double backward = t->input_grad + t->weight_grad + t->recompute +
+			  t->copy_again + t->copy_gradients + t->exposed_backward;
 
 	/* a CPU that launches slower than the GPU computes sets the pace */
 	t->late_forward =
@@ -229,6 +230,10 @@ static void time_chunk(struct step *step, const struct alike *all, struct chunk_
 	t->late_backward = late_seconds(&step->mesh, t, t->host_backward, backward, 0);
 	if (t->host_bytes > 0)
 		offload_traffic(step, all->times, t, out);
+	/* copies hide nothing: they wait for traffic, or traffic for them */
+	t->forward += t->copy_forward;
+	t->input_grad += t->copy_again;
+	t->weight_grad += t->copy_gradients;
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
 	t->all_input_grad =
 		t->input_grad + t->recompute + t->exposed_backward + t->late_backward;

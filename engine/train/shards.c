@@ -140,6 +140,38 @@ static double once_share(const struct step *step)
 	return mesh_copies(step->scenario) / (double)step->micro_batches;
 }
 
+/* Weights that are shared out: experts may be on ranks that alone hold them. */
+static void count_shared(const struct step *step, struct chunk_time *t)
+{
+	struct shards shards;
+	bool dense, expert;
+
+	step_shards(&step->scenario->plan, &step->mesh, &shards);
+	dense = shards.dense > 1;
+	expert = step_experts_apart(&step->mesh) ? shards.expert > 1 : dense;
+	t->shared = dense * t->dense + expert * t->expert;
+	t->shared_again = t->shared - dense * t->dense_still - expert * t->expert_still;
+	t->shared_trained = dense * t->dense_trainable + expert * t->expert_trainable;
+}
+
+void step_shard_copies(const struct step *step, struct chunk_time *t)
+{
+	const struct scenario *s = step->scenario;
+	double per_byte = step->context.memory.seconds_per_byte;
+	double gather = step_gather_copy_bytes(s) * per_byte, once;
+
+	if (s->plan.zero < 2)
+		return;
+	once = once_share(step);
+	count_shared(step, t);
+	if (s->plan.zero == 3) {
+		t->copy_forward = once * t->shared * gather;
+		t->copy_again = s->plan.fsdp_reshard ? t->shared_again * gather : 0;
+	}
+	t->copy_gradients =
+		once * t->shared_trained * step_gradient_copy_bytes(s) * per_byte;
+}
+
 static void expose_shards(struct chunk_time *t)
 {
 	t->exposed_forward += t->shard_forward;

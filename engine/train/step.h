@@ -36,6 +36,10 @@ struct chunk_time {
 	 */
 	double gather_seconds, again_seconds, scatter_seconds;
 	double accumulate; /* part of weight_grad: adding gradients to their sum */
+	/* Weights that FSDP shares out, what a backward reads of them, and what trains;
+	 * copying them is part of forward, input_grad and weight_grad. */
+	double shared, shared_again, shared_trained;
+	double copy_forward, copy_again, copy_gradients;
 };
 
 /* One layer (or the embedding, or the head) for one micro-batch on one rank. */
@@ -178,6 +182,8 @@ void step_fill(struct step *step, struct estimate *out);
 /* Seconds of a micro-batch that ZeRO 2 and 3 add to every virtual stage with a layer,
  * at least: what a layer's collective shows. 0 where the CPU might hide it. */
 double step_shard_seconds(const struct step *step);
+/* What FSDP's copies take of a virtual stage. */
+void step_shard_copies(const struct step *step, struct chunk_time *time);
 /* The same traffic of a virtual stage with such times, which it adds to; `times` are
  * like it. */
 void step_shard_traffic(const struct step *step, double times, struct chunk_time *time,
@@ -283,6 +289,16 @@ void step_shards(const struct plan *plan, const struct mesh *mesh, struct shards
 bool step_experts_apart(const struct mesh *mesh);
 /* The innermost `sharded` ranks of a group: those that share one set of shards. */
 struct group step_shard_group(const struct group *group, int64_t sharded);
+/* What FSDP's copies move for each weight that it gathers, and for each that trains. */
+static inline double step_gather_copy_bytes(const struct scenario *scenario)
+{
+	return scenario->stack.gathered_passes * step_weight_bytes(scenario);
+}
+static inline double step_gradient_copy_bytes(const struct scenario *scenario)
+{
+	return scenario->stack.gradient_passes * step_gradient_bytes(scenario) +
+	       scenario->stack.sent_passes * step_sent_bytes(scenario);
+}
 /* One collective done in `calls` pieces, each of which pays the latency. */
 void step_pieces(const struct fabric *fabric, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,

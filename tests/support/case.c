@@ -87,7 +87,7 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 void case_habits(struct stack *stack)
 {
 	stack->habits = (struct habits){
-		.flash_backward = 0.82,
+		.flash_backward = 0.86,
 		.scan_backward = 2.5,
 		.small_start = 0.5,
 		.unmeasured_hops = 6,
