@@ -116,6 +116,29 @@ static void a_pipeline_copies_sums_once(void **state)
 	assert_close(t.copy_gradients, half * 6 / 8 / MEMORY, 1e-9);
 }
 
+/* Experts that a rank alone holds are not gathered; with half as many ranks of EP two
+ * hold each. */
+static void experts_are_copied_where_ranks_share_them(void **state)
+{
+	struct error error = { "" };
+	struct scenario s;
+	struct chunk_time t;
+
+	(void)state;
+	fsdp(&s, "torchtitan");
+	if (!library_model(&s.model, "mixtral-8x7b", &error))
+		fail_msg("%s", error.text);
+	s.cluster.accelerator.usable_bytes = 4e12;
+	s.plan.ep = 8;
+	t = chunk(&s, 0);
+	assert_true(t.expert > 5e9);
+	assert_close(t.copy_forward, t.dense * 4 / MEMORY, 1e-9);
+	assert_close(t.copy_gradients, t.dense * 6 / MEMORY, 1e-9);
+	s.plan.ep = 4;
+	t = chunk(&s, 0);
+	assert_close(t.copy_forward, (t.dense + t.expert) * 4 / MEMORY, 1e-9);
+}
+
 /* A step on one stage is longer by all of them, for each micro-batch. */
 static void a_step_takes_them(void **state)
 {
@@ -140,6 +163,7 @@ int main(void)
 		cmocka_unit_test(gradients_are_put_together_and_divided),
 		cmocka_unit_test(nothing_is_copied_of_what_is_not_shared),
 		cmocka_unit_test(a_pipeline_copies_sums_once),
+		cmocka_unit_test(experts_are_copied_where_ranks_share_them),
 		cmocka_unit_test(a_step_takes_them),
 	};
 
