@@ -174,6 +174,27 @@ static void no_burst_no_step(void **state)
 	assert_true(r.requests / r.seconds > 1.05 * full);
 }
 
+/* A prompt alone in a pipeline of four: its second part is deeper than its first, and
+ * the longer of both is waited for. At the depth of their mean both took as long as the
+ * first would there, 4 % too much. */
+static void parts_are_priced_at_their_depth(void **state)
+{
+	static const char *const names[3] = { "smollm2-360m", "dgx-v100", "vllm" };
+	static const char *const knobs[][2] = {
+		{ "gpus", "4" },      { "tp", "1" },      { "pp", "4" },
+		{ "prompt", "3272" }, { "output", "34" }, { "concurrency", "1" },
+	};
+	struct queue_result r;
+	struct scenario s;
+
+	(void)state;
+	begin(&s, names, knobs, sizeof knobs / sizeof knobs[0]);
+	assert_true(now.serving.budget_tokens < 3272);
+	simulate(&s, 10, &r);
+	assert_close(now.serving.ttft_seconds, r.ttft.mean, 5e-3);
+	assert_close(now.serving.ttft_seconds, now.serving.prefill_seconds, 1e-9);
+}
+
 /* Prompts of 587 tokens in passes of 512, where prompts run first: who comes alone
  * takes a second pass for 75 tokens, which reads all the experts once more, and so does
  * who is let in as another ends. Of two together three passes do, of six seven. */
@@ -247,6 +268,7 @@ int main(void)
 		cmocka_unit_test(what_decodes_takes_its_share_of_a_budget),
 		cmocka_unit_test(both_take_as_long_for_such_prompts),
 		cmocka_unit_test(no_burst_no_step),
+		cmocka_unit_test(parts_are_priced_at_their_depth),
 		cmocka_unit_test(who_runs_first_takes_whole_passes),
 		cmocka_unit_test(a_shared_prefix_is_held_once),
 	};

@@ -155,7 +155,9 @@ static void prompt_pass_terms(const struct asked *a, struct explanation *out)
 		from(a, out, "rest", "one pass over it", "passes.rest.seconds");
 		return;
 	}
-	explain_say(out, "first + (n - 1) * stage");
+	explain_say(out, pass[PASS_REST].exists
+				 ? "n * stage + rest + max(first - stage, last - rest)"
+				 : "first + (n - 1) * stage");
 	from(a, out, "first", "through all stages", "passes.whole.seconds");
 	from(a, out, "n", "passes of as much as the budget allows",
 	     "serving.whole_passes");
@@ -163,8 +165,8 @@ static void prompt_pass_terms(const struct asked *a, struct explanation *out)
 	     "passes.whole.stage_seconds");
 	if (!pass[PASS_REST].exists)
 		return;
-	explain_say(out, " + rest");
 	from(a, out, "rest", "what is left of the prompt", "passes.rest.stage_seconds");
+	from(a, out, "last", "that through all stages", "passes.rest.seconds");
 }
 
 /* --- ranges --- */

@@ -97,6 +97,11 @@ double run_prompt_parts(const struct serving_run *run, struct batch *whole,
 	passes = floor(w.prompt / budget);
 	work_batch(&w, server, 0, passes > 0 ? budget : 0, whole);
 	work_batch(&w, server, 0, w.prompt - passes * budget, rest);
+	whole->prompt_context =
+		work_part(&w, server, 0, passes * budget).prompt_context;
+	rest->prompt_context =
+		work_part(&w, server, passes * budget, w.prompt - passes * budget)
+			.prompt_context;
 	return passes;
 }
 

@@ -12,7 +12,7 @@ enum { MAX_TIMED = 32 };
 struct timed_passes {
 	int count, next; /* next: the place that is taken when all are */
 	struct timed_pass {
-		double requests, tokens, copies; /* what was asked */
+		double requests, tokens, depth, copies; /* what was asked */
 		double seconds, stage_seconds, network_bytes;
 	} of[MAX_TIMED];
 };
@@ -71,6 +71,7 @@ double server_cached_tokens(const struct scenario *scenario);
  *          + load
  *   tpot = step / gain + behind added / max(1, output - 1) */
 struct point {
+	bool held; /* a loop of them, whatever the scenario says */
 	double requests;
 	double decoding;        /* of them; fewer where prompts run elsewhere */
 	double decode_seconds;  /* one decode pass */

@@ -377,7 +377,7 @@ static void point_of(const struct server *decode, const struct server *prefill,
 
 	work_of(decode->context.scenario, &w);
 	w.closed |= held;
-	*out = (struct point){ .requests = requests };
+	*out = (struct point){ .requests = requests, .held = held };
 	decoding(&w, decode, c, out);
 	/* of a pool, one copy's; else the others decode beside it */
 	w.copies = prefill != decode ? 1 : 0;
@@ -479,11 +479,12 @@ double steady_mixed(const struct server *server, const struct point *at,
 	struct work w;
 
 	work_of(server->context.scenario, &w);
+	w.closed |= at->held;
 	if (at->met <= 0)
 		return 0;
 	/* of a loop not all decode */
 	p = carried(&w, server, w.closed ? at->met + 1 : at->decoding, at->met,
-		    at->step_seconds);
+		    at->step_seconds / w.s->cluster.scale);
 	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }

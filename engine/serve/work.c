@@ -132,25 +132,14 @@ static void batch_at(const struct work *w, const struct server *server,
 	};
 }
 
-void work_batch(const struct work *w, const struct server *server, double requests,
-		double tokens, struct batch *b)
-{
-	batch_at(w, server,
-		 &(struct queue_pass){ .requests = requests,
-				       .context = server_mean_context(w->s),
-				       .prompt_tokens = tokens,
-				       .prompt_context = w->cached + w->prompt / 2 },
-		 b);
-}
-
-static struct timed_pass *find_timed(struct timed_passes *timed, double requests,
-				     double tokens, double copies)
+static struct timed_pass *find_timed(struct timed_passes *timed,
+				     const struct queue_pass *p, double copies)
 {
 	struct timed_pass *pass = timed->of;
 
 	for (int i = 0; i < timed->count; i++, pass++)
-		if (pass->requests == requests && pass->tokens == tokens &&
-		    pass->copies == copies)
+		if (pass->requests == p->requests && pass->tokens == p->prompt_tokens &&
+		    pass->depth == p->prompt_context && pass->copies == copies)
 			return pass;
 	return NULL;
 }
@@ -164,24 +153,50 @@ static struct timed_pass *next_timed(struct timed_passes *timed)
 	return &timed->of[at];
 }
 
-const struct timed_pass *work_timed(const struct work *w, const struct server *server,
-				    double requests, double tokens)
+static const struct timed_pass *
+timed_at(const struct work *w, const struct server *server, const struct queue_pass *p)
 {
-	double copies = tokens > 0 ? w->copies : 0;
-	struct timed_pass *timed = find_timed(server->timed, requests, tokens, copies);
+	double copies = p->prompt_tokens > 0 ? w->copies : 0;
+	struct timed_pass *timed = find_timed(server->timed, p, copies);
 	struct batch b;
 	struct pass pass;
 
 	if (timed)
 		return timed;
-	work_batch(w, server, requests, tokens, &b);
+	batch_at(w, server, p, &b);
 	serve_pass(&server->context, &b, false, &pass);
 	timed = next_timed(server->timed);
-	*timed = (struct timed_pass){
-		requests,          tokens, copies, pass.seconds, pass.stage_seconds,
-		pass.network_bytes
-	};
+	*timed = (struct timed_pass){ p->requests,       p->prompt_tokens,
+				      p->prompt_context, copies,
+				      pass.seconds,      pass.stage_seconds,
+				      pass.network_bytes };
 	return timed;
+}
+
+/* Contexts are those of the mean request. */
+static struct queue_pass in_the_mean(const struct work *w, double requests,
+				     double tokens)
+{
+	return (struct queue_pass){ .requests = requests,
+				    .context = server_mean_context(w->s),
+				    .prompt_tokens = tokens,
+				    .prompt_context = w->cached + w->prompt / 2 };
+}
+
+void work_batch(const struct work *w, const struct server *server, double requests,
+		double tokens, struct batch *b)
+{
+	struct queue_pass p = in_the_mean(w, requests, tokens);
+
+	batch_at(w, server, &p, b);
+}
+
+const struct timed_pass *work_timed(const struct work *w, const struct server *server,
+				    double requests, double tokens)
+{
+	struct queue_pass p = in_the_mean(w, requests, tokens);
+
+	return timed_at(w, server, &p);
 }
 
 struct timing work_pass(const struct work *w, const struct server *server,
@@ -203,28 +218,53 @@ struct timing work_pass_at(const struct work *w, const struct server *server,
 	return (struct timing){ pass.seconds, pass.stage_seconds };
 }
 
+struct queue_pass work_part(const struct work *w, const struct server *server,
+			    double before, double tokens)
+{
+	struct queue_pass p = in_the_mean(w, 0, tokens);
+
+	if (server->context.shape.pp > 1)
+		p.prompt_context = w->cached + before + tokens / 2;
+	return p;
+}
+
+/* A full pass of so many prompts, at the mean depth of all of them; or the last. */
+static struct timing pass_of_prompts(const struct work *w, const struct server *server,
+				     double together, double before, double full,
+				     double tokens)
+{
+	struct queue_pass p = in_the_mean(w, 0, tokens);
+	const struct timed_pass *timed;
+
+	if (together == 1)
+		p.prompt_context = work_part(w, server, before, full).prompt_context;
+	timed = timed_at(w, server, &p);
+	return (struct timing){ timed->seconds, timed->stage_seconds };
+}
+
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
- * slowest stage is free: `pass` is until the last has left it, `stage` how long they
- * keep others out. */
+ * slowest stage is free: `pass` is until all have left it, as none overtakes another,
+ * `stage` how long they keep others out. */
 struct timing work_prompts(const struct work *w, const struct server *server,
 			   double together)
 {
 	double tokens = w->prompt * together, budget = server->budget_tokens;
-	double whole = floor(tokens / budget), rest = tokens - whole * budget;
+	double whole = floor(tokens / budget), full = whole * budget, behind = 0;
 	struct timing all = { 0, 0 }, one;
 
 	if (whole > 0) {
-		one = work_pass(w, server, 0, budget);
+		one = pass_of_prompts(w, server, together, 0, full, budget);
 		all.stage = whole * one.stage;
-		all.pass = one.pass + (whole - 1) * one.stage;
+		behind = one.pass - one.stage;
 	}
-	if (rest > 0) {
-		one = work_pass(w, server, 0, rest);
+	if (tokens > full) {
+		one = pass_of_prompts(w, server, together, full, tokens - full,
+				      tokens - full);
 		all.stage += one.stage;
-		all.pass += whole > 0 ? one.stage : one.pass;
+		behind = fmax(behind, one.pass - one.stage);
 	}
 	/* received by a process of its own: no stage waits for that */
-	all.pass += w->s->stack.serving.prompt_seconds;
+	all.pass = all.stage + behind + w->s->stack.serving.prompt_seconds;
 	return all;
 }
 

@@ -60,6 +60,10 @@ struct timing work_pass(const struct work *work, const struct server *server,
 const struct timed_pass *work_timed(const struct work *work,
 				    const struct server *server, double requests,
 				    double tokens);
+/* A pass over so many tokens of a prompt, behind `before` of it: in a pipeline, where
+ * the last to leave is waited for, at their own depth, else at that of the mean. */
+struct queue_pass work_part(const struct work *work, const struct server *server,
+			    double before, double tokens);
 /* The same with other contexts. */
 struct timing work_pass_at(const struct work *work, const struct server *server,
 			   const struct queue_pass *pass);

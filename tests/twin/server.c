@@ -73,8 +73,8 @@ static void open_loop(const struct serving_run *run, struct loop *l)
 
 /* A pass over one micro-batch of so many requests, and so many tokens of prompts, in
  * `copies` of the attention (0: in all). */
-static struct span pass_over(const struct loop *l, const struct server *server,
-			     double requests, double tokens, double copies)
+static struct span pass_at(const struct loop *l, const struct server *server,
+			   double requests, double tokens, double copies, double depth)
 {
 	const struct serving_plan *v = &l->s->plan.serving;
 	double stages = server->context.shape.pp;
@@ -88,7 +88,7 @@ static struct span pass_over(const struct loop *l, const struct server *server,
 		b.tokens_each += (double)v->draft_tokens;
 	b.context = (double)(2 * v->prompt_len + v->output_len) / 2;
 	b.captured = true;
-	b.prompt_context = l->cached + l->prompt / 2;
+	b.prompt_context = l->cached + depth;
 	if (tokens > 0) {
 		b.captured = false;
 		b.copies = copies;
@@ -99,23 +99,35 @@ static struct span pass_over(const struct loop *l, const struct server *server,
 	return (struct span){ pass.seconds, pass.stage_seconds };
 }
 
+static struct span pass_over(const struct loop *l, const struct server *server,
+			     double requests, double tokens, double copies)
+{
+	return pass_at(l, server, requests, tokens, copies, l->prompt / 2);
+}
+
 /* Prompts in passes, one after the other, each of which enters as the one before has
- * left the first stage. */
+ * left the first stage, and none leaves before it. Those of one prompt in a pipeline
+ * are at their depth, full ones at that of all. */
 static struct span run_prompts_of(const struct loop *l, double together, double copies)
 {
-	double left = l->prompt * together, budget = l->prompts->budget_tokens;
-	struct span all = { 0, 0 };
+	double all = l->prompt * together, budget = l->prompts->budget_tokens;
+	double full = budget * floor(all / budget), out = 0, depth = l->prompt / 2;
+	struct span sum = { 0, 0 };
+	bool deep = together == 1 && l->prompts->context.shape.pp > 1;
 
-	while (left > 1e-9 * budget) {
-		struct span one =
-			pass_over(l, l->prompts, 0, fmin(left, budget), copies);
+	for (double done = 0; all - done > 1e-9 * budget;) {
+		double tokens = fmin(budget, all - done);
+		struct span one;
 
-		all.whole += all.whole > 0 ? one.stage : one.whole;
-		all.stage += one.stage;
-		left -= budget;
+		if (deep)
+			depth = done < full ? full / 2 : done + tokens / 2;
+		one = pass_at(l, l->prompts, 0, tokens, copies, depth);
+		sum.stage += one.stage;
+		out = fmax(out, one.whole - one.stage);
+		done += tokens;
 	}
-	all.whole += l->s->stack.serving.prompt_seconds;
-	return all;
+	sum.whole = sum.stage + out + l->s->stack.serving.prompt_seconds;
+	return sum;
 }
 
 static double copies_of(const struct server *server)
