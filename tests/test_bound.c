@@ -125,6 +125,52 @@ static void test_bound_is_the_estimate_of_a_stage_alone(void **state)
 /* Whether bytes are beyond a limit is asked in a shorter way than how many they are: on
  * both sides of what they are, of what they would be without activations, and of none
  * and all. */
+/* What pairs of passes hide of each other comes off the bound as off the estimate,
+ * which no bound is above: experts and both schedules of pairs. Open: with adapters it
+ * may lie 2 % above (lora_rank 768, deepseek-moe-16b on hai-llm, dualpipev, PP 2). */
+static void test_pairs_are_not_bounded_above_the_estimate(void **state)
+{
+	static struct trial trial;
+	static struct estimate e;
+	int hide = 0;
+
+	(void)state;
+	seed = 17;
+	for (int legal = 0; legal < some_of(400);) {
+		struct train_bound bound;
+		struct bound_shape shape;
+		struct scenario s;
+		double seconds;
+
+		any_scenario(&s);
+		if (s.model.moe.experts == 0)
+			continue;
+		s.plan.schedule = next(2) ? SCHEDULE_DUALPIPE : SCHEDULE_DUALPIPEV;
+		s.plan.vpp = s.plan.schedule == SCHEDULE_DUALPIPEV ? 2 : 1;
+		s.plan.pp = 2 << next(3);
+		s.plan.ep_overlap = true;
+		s.plan.lora_rank = 0;
+		scenario_mark(&s);
+		if (scenario_check(&s, NULL) > 0)
+			continue;
+		train_estimate(&s, &e);
+		if (!e.legal)
+			continue;
+		legal++;
+		bound_of(&trial, &s, &bound);
+		train_bound_shape(&s, &shape);
+		hide += bound.all.hides > 0;
+		seconds = train_bound_pipeline(&bound, &shape) +
+			  train_bound_ends(&bound, &s);
+		if (train_bound_scaled(&s, seconds) > e.step_seconds * (1 + 1e-9)) {
+			any_describe(&s);
+			fail_msg("%.17g above %.17g", train_bound_scaled(&s, seconds),
+				 e.step_seconds);
+		}
+	}
+	assert_true(hide > 0);
+}
+
 static void check_limits(const struct train_bound *bound,
 			 const struct bound_bytes *states,
 			 const struct bound_bytes *activations)
@@ -431,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_bound_is_the_estimate_of_a_stage_alone),
 		cmocka_unit_test(test_floors_hold_on_slow_hosts),
 		cmocka_unit_test(test_shards_show_so_much_everywhere),
+		cmocka_unit_test(test_pairs_are_not_bounded_above_the_estimate),
 		cmocka_unit_test(test_limits_are_those_of_the_bytes),
 		cmocka_unit_test(test_what_memory_held_decides_nothing),
 		cmocka_unit_test(test_what_simulated_schedules_hold_at_least),
