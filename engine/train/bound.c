@@ -29,8 +29,9 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 	out->trained = cost->trained;
 	out->narrow = cost->narrow;
 	out->saved_bytes = cost->saved_bytes;
-	out->hides = larger(0, cost->pairs_hide - cost->alone_forward -
-				       cost->alone_backward);
+	out->alone_forward = cost->alone_forward;
+	out->alone_backward = cost->alone_backward;
+	out->pairs_hide = cost->pairs_hide;
 }
 
 /* Field by field, all of struct bound_part. */
@@ -48,7 +49,9 @@ static void add_part(struct bound_part *to, const struct bound_part *from, doubl
 	to->trained += count * from->trained;
 	to->narrow += count * from->narrow;
 	to->saved_bytes += count * from->saved_bytes;
-	to->hides += count * from->hides;
+	to->alone_forward += count * from->alone_forward;
+	to->alone_backward += count * from->alone_backward;
+	to->pairs_hide += count * from->pairs_hide;
 }
 
 static void lessen_part(struct bound_part *to, const struct bound_part *from)
@@ -195,12 +198,24 @@ static double busiest_pair(const struct train_bound *b, const struct bound_shape
 		      chunk_seconds(&b->layer, each + 0.5, NULL, adds));
 }
 
+/* A micro-batch through the whole model in pairs. What they hide comes off passes that
+ * show all of it; where the CPU sets their pace, it hides the same once already. */
+static double paired_seconds(const struct train_bound *b, double adds)
+{
+	const struct bound_part *all = &b->all;
+	double forward = all->forward + all->alone_forward;
+	double backward = all->backward + all->alone_backward + adds * all->accumulate;
+
+	return larger(0, larger(forward, all->host_forward) +
+				 larger(backward, all->host_backward) -
+				 all->pairs_hide);
+}
+
 double train_bound_work(const struct train_bound *b, const struct bound_shape *shape)
 {
 	double m = shape->micro_batches;
-	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
 
-	return m * larger(0, all - b->all.hides) / shape->stages;
+	return m * paired_seconds(b, m > 1) / shape->stages;
 }
 
 double train_bound_pipeline(const struct train_bound *b,
@@ -210,7 +225,7 @@ double train_bound_pipeline(const struct train_bound *b,
 	double all = chunk_seconds(&b->all, 1, NULL, adds), seconds = m * all / p;
 
 	if (shape->hides_in_pairs)
-		return m * larger(0, all - b->all.hides) / p;
+		return m * paired_seconds(b, adds) / p;
 	seconds = larger(seconds, m * (!shape->two_copies && !b->two_copies
 					       ? busiest_seconds(b, shape, adds)
 					       : busiest_pair(b, shape, adds)));

@@ -15,7 +15,9 @@ struct bound_part {
 	double narrow;  /* weights that turn to fp8 or fp4 once a step */
 	double trained; /* layers, frozen ones by the share that trains */
 	double saved_bytes;
-	double hides; /* seconds that pairs of DualPipe hide more than its layers */
+	/* What pairs of DualPipe hide, and what passes that run alone take more: see
+	 * struct layer_cost. */
+	double alone_forward, alone_backward, pairs_hide;
 };
 
 struct train_bound {
