@@ -113,21 +113,24 @@ static const char runs[] =
 	"  - {id: own, software_version: \"24.07\", model: m, gpus: 64, tp: 1, pp: 4, "
 	"ep: 8, gbs: 256, seq: 4096, moe_dispatcher: deepep}\n"
 	"  - {id: odd, software_version: nightly, model: m, gpus: 64, tp: 1, pp: 4, "
-	"ep: 8, gbs: 256, seq: 4096}\n";
+	"ep: 8, gbs: 256, seq: 4096}\n"
+	"  - {id: cut, software_version: \"2024/12-01\", model: m, gpus: 64, tp: 1, "
+	"pp: 4, ep: 8, gbs: 256, seq: 4096}\n";
 
 /* A measured run has the defaults of its software's month; its own keys win. */
 static void a_measured_run_has_its_release(void **state)
 {
 	static const int dispatcher[] = { DISPATCH_DEEPEP, DISPATCH_ALLTOALL,
-					  DISPATCH_DEEPEP, DISPATCH_DEEPEP };
+					  DISPATCH_DEEPEP, DISPATCH_DEEPEP,
+					  DISPATCH_DEEPEP };
 	struct run_set set = { 0 };
 	struct error error = { "" };
 
 	(void)state;
 	if (!runs_parse(&set, "runs.yaml", runs, strlen(runs), &error) || set.faults)
 		fail_msg("%s%s", error.text, set.faults ? set.fault[0].text : "");
-	assert_int_equal(set.count, 4);
-	for (int i = 0; i < 4; i++) {
+	assert_int_equal(set.count, 5);
+	for (int i = 0; i < 5; i++) {
 		assert_int_equal(set.run[i].scenario.plan.moe_dispatcher,
 				 dispatcher[i]);
 		assert_string_equal(set.run[i].scenario.stack.name, "megatron-core");

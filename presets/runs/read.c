@@ -226,7 +226,8 @@ static void take_release(const struct reading *r, struct measured_run *out,
 	snprintf(name, sizeof name, "%s", made.stack.name);
 	snprintf(release, sizeof release, "%s@%.40s", name,
 		 date_of_container(version->text, date) ? date : version->text);
-	if (!release_is_known(release_of(release)) ||
+	/* one with a slash in it is a path */
+	if (!release_of(release) || !release_is_known(release_of(release)) ||
 	    !library_stack(&made, release, &ignored))
 		return;
 	snprintf(made.stack.name, sizeof made.stack.name, "%s", name);
