@@ -293,6 +293,64 @@ static void test_what_memory_held_decides_nothing(void **state)
 	free(trial);
 }
 
+/* A search estimates with parts that it costed for other plans: recomputed in another
+ * way, and dealt out without ZeRO's traffic. */
+static void ask_figures(struct trial *trial, const struct scenario *s,
+			struct estimate *out)
+{
+	struct plan *plan = &trial->scenario.plan;
+	struct layer_cost other[MAX_PARTS], part[MAX_PARTS];
+	struct answers before;
+
+	ask(trial, s, &before);
+	trial_cost(trial, part);
+	plan->recompute =
+		s->plan.recompute == RECOMPUTE_FULL ? RECOMPUTE_NONE : RECOMPUTE_FULL;
+	trial_cost(trial, other);
+	trial_use(trial, other);
+	plan->recompute = s->plan.recompute;
+	trial_use(trial, part);
+	if (before.seconds > 0 && next(2)) {
+		trial_stages(trial);
+		trial_seconds(trial, before.seconds * (double)next(4) / 2);
+	}
+	trial_figures(trial, out);
+}
+
+static void test_figures_with_known_parts_are_the_estimates(void **state)
+{
+	struct trial *trial = malloc(sizeof *trial);
+	struct estimate *known = calloc(1, sizeof *known);
+	struct estimate *whole = calloc(1, sizeof *whole);
+	int legal = 0, enough = some_of(2000), split = 0;
+
+	(void)state;
+	seed = 16;
+	while (legal < enough) {
+		struct scenario s;
+
+		any_scenario(&s);
+		scenario_mark(&s);
+		if (scenario_check(&s, NULL) != 0)
+			continue;
+		legal++;
+		memset(known, 0, sizeof *known);
+		memset(whole, 0, sizeof *whole);
+		ask_figures(trial, &s, known);
+		train_figures(&s, whole);
+		split += whole->legal;
+		if (memcmp(known, whole, sizeof *known) != 0) {
+			any_describe(&s);
+			assert_close(known->step_seconds, whole->step_seconds, 0);
+		}
+		assert_memory_equal(known, whole, sizeof *known);
+	}
+	assert_true(split > enough / 2);
+	free(trial);
+	free(known);
+	free(whole);
+}
+
 /* Steps whose shards travel beside experts of other ranks, on hosts that are nearly as
  * slow as their GPUs: what shows of the traffic then is a part that hangs on both. */
 static bool make_slow_hosts(struct scenario *s)
@@ -479,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_pairs_are_not_bounded_above_the_estimate),
 		cmocka_unit_test(test_limits_are_those_of_the_bytes),
 		cmocka_unit_test(test_what_memory_held_decides_nothing),
+		cmocka_unit_test(test_figures_with_known_parts_are_the_estimates),
 		cmocka_unit_test(test_what_simulated_schedules_hold_at_least),
 	};
 

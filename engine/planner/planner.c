@@ -268,9 +268,13 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	struct planner_found found = { 0 };
 	bool serves = s->plan.mode == MODE_INFERENCE;
 
-	objective_figures(p->problem.objective, s,
-			  p->problem.exhaustive ? INFINITY : search_worst(p),
-			  &p->estimate);
+	if (p->trains)
+		trial_figures(p->trial, &p->estimate);
+	else
+		objective_figures(p->problem.objective, s,
+				  p->problem.exhaustive ? INFINITY : search_worst(p),
+				  &p->estimate);
+	p->stale = true;
 	if (!e->legal) {
 		p->result.counts.illegal++;
 		return;

@@ -141,6 +141,7 @@ struct planner {
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
 	bool dealt;   /* the pair's layers are dealt out, alike for all its states */
+	bool stale;   /* and must be again, after an estimate with its own traffic */
 	double floor; /* then: seconds that its pipeline takes at least */
 	/* Whether the pair's balanced split is the even one, which is another pair. */
 	enum { EVEN_NOT, EVEN, EVEN_UNKNOWN } even;

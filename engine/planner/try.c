@@ -24,9 +24,11 @@ static bool deal_layers(struct planner *p, bool lean)
 	struct plan *plan = &p->trial->scenario.plan;
 	int64_t zero = plan->zero;
 	bool alike = plan->split != SPLIT_BALANCED_MEMORY, done;
+	double known = p->dealt && p->stale ? p->floor : 0;
 
 	/* where a rule orders the work, what is in flight hangs on the traffic */
-	if (lean && p->dealt && !(zero >= 2 && p->trial->flowed && !p->trial->holds))
+	if (lean && p->dealt && !p->stale &&
+	    !(zero >= 2 && p->trial->flowed && !p->trial->holds))
 		return true;
 	if (lean && alike)
 		plan->zero = 0;
@@ -35,7 +37,8 @@ static bool deal_layers(struct planner *p, bool lean)
 		search_hold(p);
 	plan->zero = zero;
 	p->dealt = done && lean && alike;
-	p->floor = p->dealt ? trial_pipeline_floor(p->trial) : 0;
+	p->floor = p->dealt ? fmax(trial_pipeline_floor(p->trial), known) : 0;
+	p->stale = false;
 	return done;
 }
 

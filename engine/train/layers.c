@@ -285,7 +285,7 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 	const struct graph_context *c = &step->context;
 	double runs = layers * (double)step->micro_batches;
 
-	for (int i = 0; out && i < graph->count; i++) {
+	for (int i = 0; i < graph->count; i++) {
 		const struct graph_operator *op = &graph->item[i];
 		int calls = op->forward_calls + op->backward_calls;
 		double exposed = op->exposed_forward + op->exposed_backward;
@@ -349,29 +349,26 @@ static void cost_once(const struct graph_context *c, struct graph *graph, int pa
 	*out = known->cost[full][part];
 }
 
-static void one_layer(struct step *step, struct graph *graph, int kind,
-		      struct part_costs *known, struct estimate *out)
+/* Of a kind of layers, the share that runs again whole in the backward. */
+static double share_again(const struct step *step, const struct graph *graph)
 {
-	const struct model *m = &step->scenario->model;
-	struct layer_cost *cost = &step->kind[kind];
-	double layers = 0;
-	double share = graph->forward_only ? 0 : step_recomputed_share(step->scenario);
+	return graph->forward_only ? 0 : step_recomputed_share(step->scenario);
+}
 
-	if (out)
-		layers = step->kind_layers[kind] / (double)step->stages;
-	if (out && m->mtp_layers > 0 && kind == model_mtp_kind(m))
-		layers += (double)m->mtp_layers / (double)step->stages;
+static void one_layer(struct step *step, struct graph *graph, int kind,
+		      struct part_costs *known)
+{
+	struct layer_cost *cost = &step->kind[kind];
+	double share = share_again(step, graph);
+
 	cost_once(&step->context, graph, kind, false, known, cost);
 	cost->trained = (cost->dense_trainable + cost->expert_trainable) /
 			(cost->dense + cost->expert);
-	if (share < 1)
-		add_traffic(step, graph, false, layers * (1 - share), out);
 	if (share > 0) {
 		struct layer_cost full;
 
 		cost_once(&step->context, graph, kind, true, known, &full);
 		mix(cost, &full, share);
-		add_traffic(step, graph, true, layers * share, out);
 	}
 }
 
@@ -404,15 +401,12 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 
 /* An MTP layer: a layer of the last kind, and what stands around it. */
 static void mtp_layer(struct step *step, struct graph *graph, int part,
-		      struct part_costs *known, struct estimate *out)
+		      struct part_costs *known)
 {
-	const struct model *m = &step->scenario->model;
 	struct layer_cost around;
 
 	cost_once(&step->context, graph, part, false, known, &around);
-	step->mtp = step->kind[model_mtp_kind(m)];
-	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
-		    out);
+	step->mtp = step->kind[model_mtp_kind(&step->scenario->model)];
 	add_cost(&step->mtp, &around);
 }
 
@@ -439,19 +433,40 @@ void step_draw(const struct graph_context *c, int part, struct graph *graph)
 }
 
 void step_cost(struct step *step, int part, struct graph *graph,
-	       struct part_costs *known, struct estimate *out)
+	       struct part_costs *known)
 {
 	int end = part - step->scenario->model.kinds;
 	struct layer_cost *cost = end == EMBEDDING ? &step->embedding : &step->head;
 
-	if (end < 0) {
-		one_layer(step, graph, part, known, out);
-	} else if (end == MTP) {
-		mtp_layer(step, graph, part, known, out);
-	} else {
+	if (end < 0)
+		one_layer(step, graph, part, known);
+	else if (end == MTP)
+		mtp_layer(step, graph, part, known);
+	else
 		cost_once(&step->context, graph, part, false, known, cost);
-		add_traffic(step, graph, false, 1 / (double)step->stages, out);
+}
+
+void step_part_traffic(const struct step *step, int part, const struct graph *graph,
+		       struct estimate *out)
+{
+	const struct model *m = &step->scenario->model;
+	double stages = (double)step->stages, share, layers;
+	int end = part - m->kinds;
+
+	if (end >= 0) {
+		add_traffic(step, graph, false,
+			    end == MTP ? (double)m->mtp_layers / stages : 1 / stages,
+			    out);
+		return;
 	}
+	share = share_again(step, graph);
+	layers = step->kind_layers[part] / stages;
+	if (m->mtp_layers > 0 && part == model_mtp_kind(m))
+		layers += (double)m->mtp_layers / stages;
+	if (share < 1)
+		add_traffic(step, graph, false, layers * (1 - share), out);
+	if (share > 0)
+		add_traffic(step, graph, true, layers * share, out);
 }
 
 void step_layers(struct step *step, struct estimate *out)
@@ -466,6 +481,7 @@ void step_layers(struct step *step, struct estimate *out)
 			graph_next_layer(&step->context, part, &graph);
 		else
 			step_draw(&step->context, part, &graph);
-		step_cost(step, part, &graph, NULL, out);
+		step_cost(step, part, &graph, NULL);
+		step_part_traffic(step, part, &graph, out);
 	}
 }

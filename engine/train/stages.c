@@ -125,14 +125,11 @@ void step_fill(struct step *step, struct estimate *out)
 	step_chunks(step, out);
 }
 
-bool step_pipeline(struct step *step, struct estimate *out)
+void step_pipeline(struct step *step, struct estimate *out)
 {
-	if (!step_split(step))
-		return false;
 	step_fill(step, out);
 	pipeline_step(&step->pipeline, &step->result);
 	send_traffic(step, out);
 	if (step->pipeline.hides)
 		hide_in_pairs(step, out);
-	return true;
 }

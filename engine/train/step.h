@@ -141,12 +141,15 @@ bool step_hides_in_pairs(const struct scenario *scenario);
 void layer_cost(const struct graph_context *context, struct graph *graph, bool full,
 		struct layer_cost *out);
 /* The parts of a model in this order: kinds of layers, embedding, head, and what stands
- * around MTP layers. Each is drawn as a graph, then costed, kinds first; collectives go
- * into the estimate's traffic, here and below, unless it is NULL; so may `known` be. */
+ * around MTP layers. Each is drawn as a graph, then costed, kinds first (`known` may be
+ * NULL); then its collectives go into the estimate's traffic. Below, an estimate may be
+ * NULL. */
 int step_parts(const struct model *model);
 void step_draw(const struct graph_context *context, int part, struct graph *graph);
 void step_cost(struct step *step, int part, struct graph *graph,
-	       struct part_costs *known, struct estimate *out);
+	       struct part_costs *known);
+void step_part_traffic(const struct step *step, int part, const struct graph *graph,
+		       struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
 /* Whether a named policy says what layers keep. */
 static inline bool step_has_policy(const struct plan *plan)
@@ -191,9 +194,8 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 /* So many layers with that cost. */
 void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost,
 		     double count);
-/* All of these: the split, times and sums, and the pipeline over them. False where the
- * layers can't be split. */
-bool step_pipeline(struct step *step, struct estimate *out);
+/* Times, sums and the pipeline over them, of layers that are split. */
+void step_pipeline(struct step *step, struct estimate *out);
 /* Times of virtual stage k alone, as step_chunks() put them together, and its share of
  * the traffic (out may be NULL). */
 void step_chunk_time(struct step *step, int k, struct chunk_time *time,
@@ -207,6 +209,17 @@ bool settled_chunks(const struct scenario *scenario, struct estimate *out,
 bool settled_layout(const struct scenario *scenario, struct estimate *scratch,
 		    char *out, int size);
 void settled_graph(const struct scenario *scenario, int part, struct graph *out);
+/* What an estimate says before the layers of its step are costed, and all behind that
+ * and behind their split: false if the plan is illegal, as where they can't be split.
+ */
+bool step_open(const struct scenario *scenario, bool sums_alone, struct estimate *out);
+bool step_close(struct step *step, bool split, struct estimate *out);
+/* Whether an estimate for who looks at many plans needs no list of traffic: of a pin
+ * the list tells whether it runs anywhere. */
+static inline bool step_sums_alone(const struct plan *plan)
+{
+	return plan->collective == ALGORITHM_AUTO;
+}
 /* Everything of such a scenario: train_estimate() with the step that it was made of.
  * False if the plan is illegal. */
 bool train_step(const struct scenario *scenario, struct step *step,

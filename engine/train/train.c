@@ -56,37 +56,48 @@ static void derive_degrees(const struct scenario *s, struct estimate *out)
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 }
 
-static bool run_step(const struct scenario *scenario, bool sums_alone,
-		     struct step *step, struct estimate *out)
+bool step_open(const struct scenario *scenario, bool sums_alone, struct estimate *out)
 {
 	clear_estimate(out);
 	out->sums_alone = sums_alone;
 	derive_degrees(scenario, out);
 	out->legal = scenario_problems(scenario, &out->problems) == 0;
 	out->chunks = split_chunks(scenario);
-	if (!out->legal)
+	if (out->legal)
+		out->stages = (int)scenario->plan.pp;
+	return out->legal;
+}
+
+bool step_close(struct step *step, bool split, struct estimate *out)
+{
+	out->legal = split; /* scenario_check names every cause of this */
+	if (!split)
 		return false;
-	step->scenario = scenario;
-	step->micro_batches = out->micro_batches;
-	step->stages = (int)scenario->plan.pp;
-	step->chunks = (int)out->chunks;
-	out->stages = step->stages;
-	mesh_build(scenario, &step->mesh);
-	graph_context(scenario, &step->mesh, &step->context);
-	collective_fabric(scenario, &step->choices, &step->context.fabric);
-	step_layers(step, out);
-	if (!step_pipeline(step, out)) {
-		out->legal = false; /* scenario_check names every cause of this */
-		return false;
-	}
+	step_pipeline(step, out);
 	step_sync(step, out);
 	step_memory(step, out);
 	step_host(step, out);
 	step_total(step, out);
-	step_run(scenario, out);
-	estimate_check_pin(scenario, out);
+	step_run(step->scenario, out);
+	estimate_check_pin(step->scenario, out);
 	out->feasible = out->fits || out->unsure;
 	return true;
+}
+
+static bool run_step(const struct scenario *scenario, bool sums_alone,
+		     struct step *step, struct estimate *out)
+{
+	if (!step_open(scenario, sums_alone, out))
+		return false;
+	step->scenario = scenario;
+	step->micro_batches = out->micro_batches;
+	step->stages = out->stages;
+	step->chunks = (int)out->chunks;
+	mesh_build(scenario, &step->mesh);
+	graph_context(scenario, &step->mesh, &step->context);
+	collective_fabric(scenario, &step->choices, &step->context.fabric);
+	step_layers(step, out);
+	return step_close(step, step_split(step), out);
 }
 
 bool train_step(const struct scenario *scenario, struct step *step,

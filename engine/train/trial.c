@@ -23,6 +23,7 @@ void trial_begin(struct trial *trial)
 	trial->fullest = 0;
 	trial->known_for.recompute = -1;
 	mesh_build(&trial->scenario, &step->mesh);
+	model_kinds_layers(&scenario->model, step->kind_layers);
 	graph_context(&trial->scenario, &step->mesh, &step->context);
 	collective_fabric(&trial->scenario, &step->choices, &step->context.fabric);
 	draw(trial);
@@ -63,8 +64,9 @@ void trial_cost(struct trial *trial, struct layer_cost *out)
 {
 	keep_known(trial);
 	for (int part = 0; part < trial->parts; part++) {
-		step_cost(&trial->step, part, &trial->graph[part], &trial->known, NULL);
-		out[part] = *cost_of(&trial->step, part);
+		step_cost(&trial->step, part, &trial->graph[part], &trial->known);
+		if (out)
+			out[part] = *cost_of(&trial->step, part);
 	}
 }
 
@@ -227,4 +229,22 @@ double trial_seconds(struct trial *trial, double enough)
 	trial->flowed = trial->counted = true;
 	step_sync(step, NULL);
 	return scaled(trial, step->result.seconds + step_ends(step));
+}
+
+bool trial_figures(struct trial *trial, struct estimate *out)
+{
+	struct step *step = &trial->step;
+	const struct scenario *scenario = &trial->scenario;
+
+	if (!step_open(scenario, step_sums_alone(&scenario->plan), out))
+		return false;
+	if (step->mesh.copies != mesh_copies(scenario))
+		mesh_build(scenario, &step->mesh);
+	/* the graphs are of the recomputation that was costed last */
+	if (scenario->stack.keeps_gathered)
+		trial_cost(trial, NULL);
+	for (int part = 0; part < trial->parts; part++)
+		step_part_traffic(step, part, &trial->graph[part], out);
+	step->pipeline.enough = 0;
+	return step_close(step, split(trial), out);
 }

@@ -40,7 +40,7 @@ struct trial {
 
 /* The scenario must be legal but for its inner knobs. */
 void trial_begin(struct trial *trial);
-/* Costs of the parts, `parts` of them. */
+/* Costs of the parts, `parts` of them; out may be NULL. */
 void trial_cost(struct trial *trial, struct layer_cost *part);
 /* Take these as those of the plan; to be called after each turn of a knob of
  * trial_cost() or trial_stages(), which deals the layers out once for all ways to
@@ -64,5 +64,8 @@ double trial_lean_floor(struct trial *trial);
 /* Infinite where the pipeline alone is sure to take longer than `enough`; 0 = whatever
  * it takes. */
 double trial_seconds(struct trial *trial, double enough);
+/* All that train_figures() says of the plan whose costs are in use, with nothing drawn
+ * or costed again. False if it is illegal. Stages have to be dealt anew after it. */
+bool trial_figures(struct trial *trial, struct estimate *out);
 
 #endif

@@ -7,10 +7,8 @@ void train_figures(const struct scenario *scenario, struct estimate *out)
 {
 	struct scenario room;
 
-	/* of a pin the list tells whether it runs anywhere */
-	bool sums_alone = scenario->plan.collective == ALGORITHM_AUTO;
-
-	settled_estimate(scenario_marked(scenario, &room), sums_alone, out);
+	settled_estimate(scenario_marked(scenario, &room),
+			 step_sums_alone(&scenario->plan), out);
 }
 
 void train_estimate(const struct scenario *scenario, struct estimate *out)
