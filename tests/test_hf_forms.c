@@ -738,6 +738,16 @@ static void test_own_words(void **state)
 		  "\"hybrid\"], \"mlp_layer_types\": [\"sparse\", \"sparse\", "
 		  "\"sparse\", \"sparse\", \"sparse\", \"sparse\"]}}",
 		  90877, 5940, 24576, "short convolutions and relative positions" },
+		/* Falcon-H1-0.5B without mamba_d_ssm: its heads tell it; 521 M are
+		 * published */
+		{ "{\"model_type\": \"falcon_h1\", \"head_dim\": 64, "
+		  "\"hidden_size\": 1024, \"intermediate_size\": 2048, "
+		  "\"mamba_d_conv\": 4, \"mamba_d_head\": 64, \"mamba_d_state\": 128, "
+		  "\"mamba_n_groups\": 1, \"mamba_n_heads\": 24, "
+		  "\"mamba_use_mlp\": true, \"num_attention_heads\": 8, "
+		  "\"num_hidden_layers\": 36, \"num_key_value_heads\": 2, "
+		  "\"tie_word_embeddings\": false, \"vocab_size\": 32784}",
+		  521.5, 0, 0, "" },
 		/* ByteDance/Ouro-1.4B */
 		{ "{\"model_type\": \"ouro\", \"hidden_size\": 2048, "
 		  "\"intermediate_size\": 5632, \"num_attention_heads\": 16, "
@@ -749,6 +759,9 @@ static void test_own_words(void **state)
 		{ "recurrent_gemma", "Griffin" },
 		{ "zamba2", "one attention for many layers" },
 		{ "openelm", "OpenELM" },
+		{ "clip", "compares images and texts" },
+		{ "siglip_vision_model", "compares images and texts" },
+		{ "vit", "which sees" },
 	};
 	struct error error;
 	struct model model;

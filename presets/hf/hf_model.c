@@ -202,8 +202,12 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 	a->output_gate = hf_bool(r, "attn_output_gate", (t & FAMILY_OUTPUT_GATE) != 0);
 	if (hf_has(r, "compress_ratios"))
 		read_compressed(r, a);
-	if (hf_has(r, "mamba_d_ssm"))
+	/* Falcon-H1's layers have an MLP whatever the word says that asks for it */
+	if (hf_has(r, "mamba_d_ssm") ||
+	    (r->family && strcmp(r->family->model_type, "falcon_h1") == 0)) {
 		base->beside = MIXER_MAMBA2;
+		hf_bool(r, "mamba_use_mlp", true);
+	}
 }
 
 /* All heads have keys; blocks are MiniMax's own, or those of Ling's kernel. */
