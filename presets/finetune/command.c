@@ -15,6 +15,7 @@ struct launch {
 	struct pairs *pairs;
 	struct error *error;
 	int seen, depth;
+	int program; /* where the words of the command that is read name it */
 	bool broken;
 	char idle[80]; /* a tool's command that trains nothing */
 	int idle_line;
@@ -117,6 +118,19 @@ static bool takes_file(const char *name)
 	       strncmp(name, "swift ", 6) == 0;
 }
 
+/* What only starts the program behind it: optimum-habana's, torch's as a module. */
+static bool is_launcher(const char *word)
+{
+	static const char *const names[] = { "gaudi_spawn.py",
+					     "xla_spawn.py",
+					     "torch.distributed.run",
+					     "torch.distributed.launch",
+					     "accelerate.commands.launch",
+					     NULL };
+
+	return word_among(base_of(word), names);
+}
+
 /* What is started, and the first word behind it; 0: another command. */
 static int find_program(const struct shell_word *words, int count, char *name,
 			size_t size)
@@ -137,8 +151,9 @@ static int find_program(const struct shell_word *words, int count, char *name,
 				 ends_in(word, "sft.py") ? "sft" : "pt");
 			return i + 1;
 		}
-		if (trains && (ends_in(word, ".py") ||
-			       (i > 0 && strcmp(words[i - 1].text, "-m") == 0))) {
+		if (trains && !is_launcher(word) &&
+		    (ends_in(word, ".py") ||
+		     (i > 0 && strcmp(words[i - 1].text, "-m") == 0))) {
 			snprintf(name, size, "%.60s", base_of(word));
 			return i + 1;
 		}
@@ -240,7 +255,10 @@ static int add_flag(struct launch *l, const struct shell_word *words, int count,
 		odd = words[at].missing || words[at].unknown ? &words[at] : NULL;
 		snprintf(value, sizeof value, "%s", equals + 1);
 	} else {
-		taken = value_of(words, count, at + 1, value, sizeof value, &odd);
+		/* a launcher's switch may stand in front of the program */
+		int stop = at < l->program ? l->program : count;
+
+		taken = value_of(words, stop, at + 1, value, sizeof value, &odd);
 		if (taken == 0)
 			strcpy(value, "true");
 	}
@@ -252,6 +270,9 @@ static int add_flag(struct launch *l, const struct shell_word *words, int count,
 	if (strcmp(key, "deepspeed") == 0 && taken == 0 && !equals)
 		return at + 1;
 	spell_key(key);
+	/* optimum-habana's gaudi_spawn.py */
+	if (at < l->program && strcmp(key, "world_size") == 0)
+		strcpy(key, "num_processes");
 	if (strcmp(value, "None") != 0 && !odd &&
 	    !pairs_set(l->pairs, key, value, words[at].line, l->error))
 		return 0;
@@ -332,6 +353,7 @@ static bool take_command(void *context, const struct shell_word *words, int coun
 	}
 	if (l->seen++ > 0)
 		return true;
+	l->program = behind - 1;
 	l->broken = !pairs_set(l->pairs, "command", name, words[behind - 1].line,
 			       l->error) ||
 		    (strncmp(name, "swift ", 6) == 0 &&

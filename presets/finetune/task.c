@@ -1,6 +1,7 @@
 /* task.c - see task.h. */
 #include "presets/finetune/task.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool task_refuse(const struct mapped *m, const struct pair *pair, const char *why)
@@ -30,7 +31,7 @@ static const struct {
 	{ "max_prompt_length", "", "it has prompts and answers apart" },
 	{ "max_completion_length", "", "it makes answers itself" },
 	{ "num_padding_at_beginning", "", "it trains a judge of answers" },
-	{ "freeze_llm", "false", "the text part stays as it is" },
+	{ "tune_mm_mlp_adapter", "false", "only what joins eyes and text trains" },
 	{ "freeze_parameters", "false",
 	  "which layers it leaves alone is not modelled" },
 	{ "lisa_activated_layers", "0", "which layers it leaves alone changes" },
@@ -54,11 +55,14 @@ static bool is_word_of(const char *words, const char *word)
 /* "trl dpo", "run_glue.py": what is started tells the loss. */
 static bool check_program(const struct mapped *m)
 {
-	static const char *const other[] = { "dpo",   "grpo",   "ppo",    "rlhf",
-					     "kto",   "orpo",   "reward", "rloo",
-					     "cpo",   "bco",    "gkd",    "distill",
-					     "glue",  "class",  "embed",  "rerank",
-					     "whisp", "seq2seq" };
+	static const char *const other[] = {
+		"dpo",     "grpo",     "ppo",      "rlhf",       "kto",
+		"orpo",    "reward",   "rloo",     "cpo",        "bco",
+		"gkd",     "distill",  "glue",     "class",      "embed",
+		"rerank",  "whisp",    "seq2seq",  "run_qa",     "squad",
+		"run_ner", "run_mlm",  "run_swag", "run_speech", "run_audio",
+		"summar",  "translat", "diffus",   "dreambooth", "text_to_image",
+	};
 	const struct pair *command = pairs_find(m->pairs, "command");
 
 	for (size_t i = 0; command && i < sizeof other / sizeof other[0]; i++)
@@ -70,9 +74,33 @@ static bool check_program(const struct mapped *m)
 	return true;
 }
 
+/* InternVL's, MiniCPM-V's and Qwen-VL's programs: whether the text part learns, by its
+ * own weights or by adapters on them. */
+static bool check_text(const struct mapped *m)
+{
+	static const struct {
+		const char *key, *fine;
+	} still[] = {
+		{ "freeze_llm", "false" },
+		{ "tune_llm", "true" },
+		{ "tune_mm_llm", "true" },
+	};
+	const struct pair *rank = mapped_find(m, "use_llm_lora");
+	bool adapts = (rank && atoi(rank->value) > 0) || mapped_true(m, "use_lora") ||
+		      mapped_true(m, "lora_enable");
+
+	for (size_t i = 0; i < sizeof still / sizeof still[0]; i++) {
+		const struct pair *pair = mapped_find(m, still[i].key);
+
+		if (pair && !adapts && !is_word_of(still[i].fine, pair->value))
+			return task_refuse(m, pair, "the text part stays as it is");
+	}
+	return true;
+}
+
 bool task_check(const struct mapped *m)
 {
-	if (!check_program(m))
+	if (!check_program(m) || !check_text(m))
 		return false;
 	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
 		const struct pair *pair = mapped_find(m, refused[i].key);

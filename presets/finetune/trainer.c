@@ -38,7 +38,8 @@ static const char *const lengths[] = { "max_length",       "max_seq_length",
 				       "max_seq_len",      "max_len",
 				       "cutoff_len",       NULL };
 
-static const char *const ranks[] = { "lora_r", "lora_rank", "lora_dim", NULL };
+static const char *const ranks[] = { "lora_r", "lora_rank", "lora_dim", "use_llm_lora",
+				     NULL };
 
 static const char *const others[] = { "command",
 				      "config_file",
@@ -54,6 +55,7 @@ static const char *const others[] = { "command",
 				      "NNODES",
 				      "gradient_accumulation_steps",
 				      "gradient_checkpointing",
+				      "grad_checkpoint",
 				      "bf16",
 				      "fp16",
 				      "torch_dtype",
@@ -73,6 +75,11 @@ static const char *const others[] = { "command",
 				      "use_peft",
 				      "use_lora",
 				      "use_peft_lora",
+				      "lora_enable",
+				      "use_llm_lora",
+				      "freeze_llm",
+				      "tune_llm",
+				      "tune_mm_llm",
 				      "load_in_4bit",
 				      "load_in_8bit",
 				      "use_4bit_quantization",
@@ -167,7 +174,7 @@ static bool read_adapters(const struct mapped *m)
 	static const char *const tuners[] = { "tuner_type", "train_type", "sft_type",
 					      NULL };
 	static const char *const switches[] = { "use_peft", "use_lora", "use_peft_lora",
-						NULL };
+						"lora_enable", NULL };
 	const struct pair *tuner = first_of(m, tuners), *rank = first_of(m, ranks);
 	const struct pair *on = first_of(m, switches);
 	const struct pair *command = pairs_find(m->pairs, "command");
@@ -293,7 +300,10 @@ static bool read_precision(const struct mapped *m)
 
 static bool read_kernels(const struct mapped *m)
 {
-	const struct pair *again = mapped_find(m, "gradient_checkpointing");
+	/* InternVL's word is the shorter one, and holds for its text part, too */
+	static const char *const keys[] = { "gradient_checkpointing", "grad_checkpoint",
+					    NULL };
+	const struct pair *again = first_of(m, keys);
 	bool on = again ? mapped_true(m, again->key) : habit_of(m->pairs) != OF_TRAINER;
 
 	if (!mapped_set(m, "recompute", on ? "full" : "none", again) ||

@@ -1,0 +1,130 @@
+/* test_posttrain.c - tuning that Megatron-LM has not by itself: MindSpeed-LLM's
+ * program, and those of models that see, whose text part may stay as it is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+#define MINDSPEED(flags)                                                                   \
+	"torchrun --nproc_per_node 8 posttrain_gpt.py --num-layers 8 --hidden-size "       \
+	"1024 --num-attention-heads 16 --seq-length 2048 --vocab-size 32000 --bf16 " flags \
+	"\n"
+
+/* The list of matrices switches adapters on, of rank 16 unless it is said. */
+static void mindspeed_has_adapters(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  MINDSPEED("--stage sft --lora-r 8 --lora-alpha 32 "
+			    "--lora-target-modules linear_qkv linear_proj linear_fc1 "
+			    "linear_fc2"),
+		  &s);
+	expect(&s, "lora_rank", "8");
+	expect(&s, "lora_targets", "all");
+	assert_true(noted(IMPORT_TAKEN, "lora-r"));
+	read_good("megatron",
+		  MINDSPEED("--stage sft --qlora --lora-target-modules linear_qkv"),
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "lora_targets", "qkv");
+	expect(&s, "frozen_format", "nf4");
+	read_good("megatron",
+		  MINDSPEED("--stage sft --lora-target-modules linear_qkv linear_proj"),
+		  &s);
+	expect(&s, "lora_targets", "attention");
+	/* a rank alone does nothing there */
+	read_good("megatron", MINDSPEED("--stage sft --lora-r 8"), &s);
+	expect(&s, "lora_rank", "off");
+	assert_true(noted(IMPORT_NOT_MODELLED, "lora-r"));
+}
+
+static void mindspeed_prefers(void **state)
+{
+	(void)state;
+	read_refused("megatron", MINDSPEED("--stage dpo --dpo-beta 0.1"),
+		     "the program is for preference learning");
+}
+
+#define SEES(flags)                                                                 \
+	"torchrun --nproc_per_node 4 internvl/train/internvl_chat_finetune.py \\\n" \
+	"  --model_name_or_path Qwen/Qwen2.5-7B --max_seq_length 8192 --bf16 True " \
+	"--per_device_train_batch_size 4 --gradient_accumulation_steps 2 " flags "\n"
+
+/* InternVL's: adapters on a text part that is frozen are what trains. */
+static void a_frozen_text_part_adapts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  SEES("--freeze_llm True --use_llm_lora 16 --grad_checkpoint True"),
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "recompute", "full");
+	expect(&s, "gbs", "32");
+	assert_true(noted(IMPORT_TAKEN, "use_llm_lora"));
+	read_good("trainer", SEES("--freeze_llm False --use_llm_lora 0"), &s);
+	expect(&s, "lora_rank", "off");
+	read_good("trainer", SEES("--tune_llm false --use_lora true --lora_r 64"), &s);
+	expect(&s, "lora_rank", "64");
+	read_good("trainer", SEES("--lora_enable False --lora_r 64"), &s);
+	expect(&s, "lora_rank", "off");
+}
+
+static void a_text_part_that_stays_is_refused(void **state)
+{
+	static const char *const flags[] = {
+		SEES("--freeze_llm True"), SEES("--freeze_llm True --use_llm_lora 0"),
+		SEES("--tune_llm false"), SEES("--tune_mm_llm False --tune_mm_mlp True")
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		read_refused("trainer", flags[i], "the text part stays as it is");
+	read_refused("trainer", SEES("--tune_mm_mlp_adapter True"),
+		     "only what joins eyes and text trains");
+}
+
+/* optimum-habana's launcher, torch's as a module: the program behind them tells the
+ * task, a switch in front of it takes no value, and the first counts processes. */
+static void launchers_name_no_task(void **state)
+{
+	struct scenario s;
+
+#define BEHIND(launcher, program)                                                \
+	"python3 " launcher " " program " --model_name_or_path Qwen/Qwen2.5-7B " \
+	"--per_device_train_batch_size 4 --max_seq_length 384\n"
+	(void)state;
+	read_refused(
+		"trainer",
+		BEHIND("../gaudi_spawn.py --world_size 8 --use_deepspeed", "run_qa.py"),
+		"command is 'run_qa.py': it needs more than one model or");
+	read_refused(
+		"trainer",
+		BEHIND("-m torch.distributed.run --nproc_per_node 2", "run_glue.py"),
+		"command is 'run_glue.py'");
+	read_good(
+		"trainer",
+		BEHIND("../gaudi_spawn.py --world_size 8 --use_mpi", "run_lora_clm.py"),
+		&s);
+	expect(&s, "gpus", "8");
+	expect(&s, "gbs", "32");
+	assert_false(noted(IMPORT_ASSUMED, "gpus"));
+#undef BEHIND
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mindspeed_has_adapters),
+		cmocka_unit_test(mindspeed_prefers),
+		cmocka_unit_test(a_frozen_text_part_adapts),
+		cmocka_unit_test(a_text_part_that_stays_is_refused),
+		cmocka_unit_test(launchers_name_no_task),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
