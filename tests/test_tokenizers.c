@@ -31,6 +31,9 @@ static void a_tokenizer_says_its_size(void **state)
 			 "--extra-vocab-size 421"),
 		  152064 },
 		{ LAUNCH("--tokenizer-type GPT2BPETokenizer"), 50257 },
+		{ LAUNCH("--vocab-file /data/gpt2-vocab.json "
+			 "--merge-file /data/gpt2-merges.txt"),
+		  50257 },
 		{ LAUNCH("--tokenizer-type HuggingFaceTokenizer "
 			 "--tokenizer-model ours/of-nobody"),
 		  51200 },
@@ -83,11 +86,40 @@ static void bloom_is_counted(void **state)
 	assert_close(counts.total, 176247271424.0, 1e-15);
 }
 
+/* NeMo's section: the name of its own kind of tokenizer, or the model that it is of. */
+static void nemo_names_it_too(void **state)
+{
+#define NEMO(tokenizer)                                                          \
+	"trainer:\n  devices: 8\n  num_nodes: 1\nmodel:\n  mcore_gpt: true\n"    \
+	"  micro_batch_size: 1\n  global_batch_size: 8\n  encoder_seq_length: "  \
+	"2048\n  num_layers: 4\n  hidden_size: 1024\n  num_attention_heads: 8\n" \
+	"  tokenizer:\n" tokenizer
+	static const struct {
+		const char *text;
+		int64_t vocab;
+	} rows[] = {
+		{ NEMO("    type: GPT2BPETokenizer\n"), 50257 },
+		{ NEMO("    type: mistralai/Mixtral-8x7B-v0.1\n"), 32000 },
+		{ NEMO("    type: null\n    vocab_file: gpt2-vocab.json\n"), 50257 },
+		{ NEMO("    type: ${data.tokenizer}\n"), 51200 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+
+		read_good("megatron", rows[i].text, &s);
+		assert_int_equal(s.model.vocab, rows[i].vocab);
+	}
+#undef NEMO
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tokenizer_says_its_size),
 		cmocka_unit_test(a_flag_stands_over_it),
+		cmocka_unit_test(nemo_names_it_too),
 		cmocka_unit_test(bloom_is_counted),
 	};
 

@@ -260,7 +260,12 @@ const char *megatron_task(const struct arguments *arguments)
 		{ "grpo-iterations", learns },
 	};
 	const struct argument *program = arguments_find(arguments, "program");
+	/* MindSpeed-LLM's posttrain_gpt.py, whose program is one for all */
+	const struct argument *stage = arguments_find(arguments, "stage");
 
+	if (stage && program && strstr(program->value, "posttrain") &&
+	    stage->value[0] != '\0' && strcmp(stage->value, "sft") != 0)
+		return "preference learning";
 	/* before what the program is called: train_rl.py is called so by few */
 	for (int i = 0; i < arguments->count; i++)
 		if (strncmp(arguments->item[i].name, "grpo-", 5) == 0)

@@ -39,6 +39,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
 			     megatron_model_flag(a->name) ||
 			     swift_flag(arguments, a->name) ||
+			     adapters_flag(arguments, a->name) ||
 			     performance_flag(arguments, a->name);
 
 		if (strncmp(a->name, "primus-", 7) == 0 ||
@@ -344,25 +345,6 @@ static bool read_machine(const struct arguments *arguments, struct scenario *out
 	       primus_machine(out, arguments->file, report, error);
 }
 
-/* The adapters of a recipe's finetuning. */
-static bool read_adapters(const struct arguments *arguments, struct scenario *out,
-			  struct import_report *report)
-{
-	const struct argument *a = arguments_find(arguments, "bridge-lora"),
-			      *targets =
-				      arguments_find(arguments, "bridge-lora-targets");
-	char why[256];
-
-	if (!a)
-		return unsaid_adapters(arguments, find_recipe(arguments), out, report);
-	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s%s%s", a->value,
-		    targets ? " beside " : "", targets ? targets->value : "");
-	if (targets && !knob_parse(out, knob_find("lora_targets"), targets->value, why,
-				   sizeof why))
-		return false;
-	return knob_parse(out, knob_find("lora_rank"), a->value, why, sizeof why);
-}
-
 /* What takes Megatron's flags there; on Ascend it is Huawei's layer over its core. */
 static const char *stack_of(const struct arguments *arguments,
 			    const struct cluster *cluster)
@@ -390,7 +372,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report) ||
-	    !read_adapters(arguments, out, report) ||
+	    !megatron_adapters(arguments, find_recipe(arguments), out, report) ||
 	    !swift_settle(arguments, out, report, error) ||
 	    !has_flags(arguments, error))
 		return false;

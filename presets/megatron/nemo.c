@@ -484,7 +484,7 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	if (!add_adapters(&n, error))
 		return false;
 	skip_rest(&n);
-	good = add_name(&n);
+	good = add_name(&n) && vocab_add_nemo(arguments, n.model);
 	for (const struct node *node = n.model->child; node && good; node = node->next)
 		good = (n.other[0] != '\0' && is_shape(node)) || add_field(&n, node);
 	if (!good || !add_tuned(&n) || !add_order(&n) || !add_precision(&n) ||

@@ -27,6 +27,9 @@ bool megatron_is_switch(const char *name);
  */
 int64_t megatron_vocab(const struct arguments *arguments, struct import_report *report);
 
+/* The tokenizer of a file of NeMo's, as flags that tell the rows; false at a bound. */
+bool vocab_add_nemo(struct arguments *arguments, const struct node *model);
+
 /* Flags of forks and older versions become those of Megatron-LM. */
 bool megatron_rename(struct arguments *arguments, struct import_report *report);
 /* What the program does instead of training ("generation"), by its name or by a flag
@@ -78,6 +81,14 @@ bool swift_trains(const struct arguments *arguments, struct error *error);
 /* What ms-swift has otherwise, where the launch is one of its own. */
 bool swift_settle(const struct arguments *arguments, struct scenario *out,
 		  struct import_report *report, struct error *error);
+
+/* LoRA beside frozen weights: what a file of NeMo's or Primus' says of it,
+ * MindSpeed-LLM's flags, or what a recipe of another file has by itself; false where a
+ * bound is reached. */
+bool megatron_adapters(const struct arguments *arguments, const struct argument *recipe,
+		       struct scenario *out, struct import_report *report);
+/* Whether it understands this flag, of MindSpeed-LLM. */
+bool adapters_flag(const struct arguments *arguments, const char *name);
 
 /* Whether the reader above understands this flag, of such a launch. */
 bool swift_flag(const struct arguments *arguments, const char *name);

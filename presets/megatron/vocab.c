@@ -20,6 +20,8 @@ static const struct {
 	{ "bigscience/tokenizer", 250680, false },
 	{ "byte-level-bpe-tokenizer-no-norm-250k", 250680, false },
 	{ "GPT2BPETokenizer", 50257, false },
+	{ "gpt2-vocab.json", 50257, false },
+	{ "gpt2-merges.txt", 50257, false },
 	{ "t5-small", 32100, false },
 	{ "Llama2Tokenizer", 32000, false },
 	{ "LLamaTokenizer", 32000, false },
@@ -82,12 +84,34 @@ static int64_t thousands_of(const char *value)
 	return 0;
 }
 
+bool vocab_add_nemo(struct arguments *arguments, const struct node *model)
+{
+	static const char *const keys[][2] = { { "type", "tokenizer-type" },
+					       { "model", "tokenizer-model" },
+					       { "vocab_file", "vocab-file" },
+					       { "merge_file", "merge-file" } };
+	const struct node *tokenizer = node_get(model, "tokenizer");
+
+	for (size_t i = 0; tokenizer && i < sizeof keys / sizeof keys[0]; i++) {
+		const struct node *node = node_get(tokenizer, keys[i][0]);
+
+		/* what looks up another place is not followed */
+		if (node && node->kind == NODE_SCALAR && !strchr(node->text, '$') &&
+		    !arguments_add(arguments, keys[i][1], node->text, node->line))
+			return false;
+	}
+	return true;
+}
+
 int64_t megatron_vocab(const struct arguments *arguments, struct import_report *report)
 {
 	/* what names a file says more than its kind */
-	static const char *const flags[] = { "tokenizer-model",
-					     "tokenizer-name-or-path", "tokenizer-path",
-					     "patch-tokenizer-type", "tokenizer-type" };
+	static const char *const flags[] = {
+		"tokenizer-model", "tokenizer-name-or-path",
+		"tokenizer-path",  "patch-tokenizer-type",
+		"tokenizer-type",  "vocab-file",
+		"merge-file"
+	};
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
 		const struct argument *a = arguments_find(arguments, flags[i]);
