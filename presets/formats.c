@@ -185,9 +185,17 @@ static const char *second_kind(const char *text, const char *first)
 	return NULL;
 }
 
-/* Whether a piece of text has such a command. */
+/* Whether a piece of text has such a command, or its words as a list of a manifest. */
 static bool starts_server(const char *text, size_t length)
 {
+	static const char *const lists[] = { "\"vllm.entrypoints.",
+					     "\"vllm\", \"serve\"",
+					     "\"sglang.launch_server\"",
+					     "\"trtllm-serve\"" };
+
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+		if (memmem(text, length, lists[i], strlen(lists[i])))
+			return true;
 	for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++)
 		if (memmem(text, length, launches[i].word, strlen(launches[i].word)))
 			return true;

@@ -130,9 +130,19 @@ static bool next_block(char *at, char *stop, struct block *out)
 	return out->head != NULL;
 }
 
+/* What a fence without a language holds, where it begins as files for kubectl do. */
+static bool is_kubernetes(const struct block *b)
+{
+	const char *at = b->from;
+
+	while (at < b->stop && (isspace((unsigned char)*at) || *at == '-'))
+		at++;
+	return b->stop - at > 11 && memcmp(at, "apiVersion:", 11) == 0;
+}
+
 static bool is_shell_block(const struct block *b)
 {
-	return is_shell(b->language, end_of(b->language, b->from));
+	return is_shell(b->language, end_of(b->language, b->from)) && !is_kubernetes(b);
 }
 
 static bool holds(const struct block *b, const char *word)
@@ -140,17 +150,18 @@ static bool holds(const struct block *b, const char *word)
 	return memmem(b->from, (size_t)(b->stop - b->from), word, strlen(word)) != NULL;
 }
 
-/* What KServe makes the command of. */
+/* What KServe, or the chart of vLLM's production stack, makes the command of. */
 static bool is_service(const struct block *b)
 {
-	return holds(b, "modelFormat:") || holds(b, "LLMInferenceService");
+	return holds(b, "modelFormat:") || holds(b, "LLMInferenceService") ||
+	       (holds(b, "servingEngineSpec:") && holds(b, "modelURL:"));
 }
 
 /* What kubectl is given in such a recipe. */
 static bool is_manifest(const struct block *b)
 {
-	return !is_shell_block(b) && holds(b, "kind:") &&
-	       (holds(b, "containers:") || is_service(b));
+	return !is_shell_block(b) &&
+	       (is_service(b) || (holds(b, "kind:") && holds(b, "containers:")));
 }
 
 /* "$ vllm serve": the prompt is no word of it. */

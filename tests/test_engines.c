@@ -244,6 +244,44 @@ static void test_recipes_of_several(void **state)
 #undef SERVE
 }
 
+/* Manifests behind a fence that names no language, values of vLLM's production stack.
+ */
+static void test_recipes_of_manifests(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_recipe("# On Kubernetes\n```bash\nkubectl apply -f x.yaml\n```\n"
+		    "  ```\n  apiVersion: apps/v1\n  kind: Deployment\n  spec:\n"
+		    "    template:\n      spec:\n        containers:\n"
+		    "        - name: s\n          command: [\"python3\", \"-m\", "
+		    "\"vllm.entrypoints.openai.api_server\"]\n          args:\n"
+		    "          - --model=Qwen/Qwen3-8B\n"
+		    "          - --tensor-parallel-size=8\n  ```\n",
+		    &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "8");
+	read_recipe("# Helm\n```bash\nhelm install vllm vllm/vllm-stack\n```\n"
+		    "```yaml\nservingEngineSpec:\n  modelSpec:\n"
+		    "  - name: \"q\"\n    modelURL: \"Qwen/Qwen3-8B\"\n"
+		    "    replicaCount: 1\n    requestGPU: 4\n    vllmConfig:\n"
+		    "      tensorParallelSize: 2\n      pipelineParallelSize: 2\n```\n",
+		    &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "2");
+	expect(&s, "pp", "2");
+}
+
+/* A launcher whose variable nobody set starts a server all the same. */
+static void test_models_left_open(void **state)
+{
+	(void)state;
+	read_refused("sglang",
+		     "python3 -m sglang.launch_server \\\n  --model \"$MODEL_NAME\" "
+		     "\"$@\"\n",
+		     "names no model");
+}
+
 /* A job that is handed on starts the training by a text of its own. */
 static void test_jobs_of_jobs(void **state)
 {
@@ -412,6 +450,8 @@ int main(void)
 		cmocka_unit_test(test_shared_scripts),
 		cmocka_unit_test(test_recipe_lists),
 		cmocka_unit_test(test_recipes_of_several),
+		cmocka_unit_test(test_recipes_of_manifests),
+		cmocka_unit_test(test_models_left_open),
 		cmocka_unit_test(test_jobs_of_jobs),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_commands_of_recipes),

@@ -236,8 +236,9 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	f->broken = !add_words(f, command, words + first, count - first) ||
 		    !add_variables(f, command) || !add_role(f, command);
 	pairs_keep_last(&command->flags);
-	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0')
-		pairs_free(&command->flags); /* "docker pull …" */
+	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0' &&
+	    !words_have_flag(words + first, count - first))
+		pairs_free(&command->flags);
 	else
 		f->out->count++;
 	return !f->broken;

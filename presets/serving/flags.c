@@ -24,6 +24,14 @@ bool word_is_flag(const char *word)
 	return dashes >= 1 && dashes <= 2 && isalpha((unsigned char)word[dashes]);
 }
 
+bool words_have_flag(const struct shell_word *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (word_is_flag(words[i].text))
+			return true;
+	return false;
+}
+
 const struct mapping *tool_row(const struct tool *tool, const char *key)
 {
 	for (const struct mapping *row = tool->rows; row->key; row++)

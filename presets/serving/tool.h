@@ -140,6 +140,8 @@ void commands_free(struct server_commands *commands);
 /* Whether the last part of a path is this. */
 bool word_is_program(const char *word, const char *program);
 bool word_is_flag(const char *word);
+/* "docker pull vllm/vllm-openai" names what would start a server, and has none. */
+bool words_have_flag(const struct shell_word *words, int count);
 /* The tool's own name of a flag or key: no dashes in front, one joint, no alias. */
 void tool_key(const struct tool *tool, const char *name, char out[128]);
 const struct mapping *tool_row(const struct tool *tool, const char *key);
