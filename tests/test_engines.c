@@ -272,6 +272,28 @@ static void test_recipes_of_manifests(void **state)
 	expect(&s, "pp", "2");
 }
 
+/* A document that a template fills in beside the server's own; what is no YAML at all
+ * says so. */
+static void test_manifests_to_fill_in(void **state)
+{
+#define POD                                                                            \
+	"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: s\n"               \
+	"    command: [\"python3\", \"-m\", \"vllm.entrypoints.openai.api_server\"]\n" \
+	"    args:\n    - --model=Qwen/Qwen3-8B\n    - --tensor-parallel-size=4\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  POD "---\napiVersion: v1\nkind: Secret\nstringData:\n  token: "
+		      "{{TOKEN}}\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "4");
+	read_refused("vllm", POD "  - name: t\n    env:\n      - a: 1\n     b: 2\n",
+		     "file:1");
+#undef POD
+}
+
 /* A launcher whose variable nobody set starts a server all the same. */
 static void test_models_left_open(void **state)
 {
@@ -452,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_recipes_of_several),
 		cmocka_unit_test(test_recipes_of_manifests),
 		cmocka_unit_test(test_models_left_open),
+		cmocka_unit_test(test_manifests_to_fill_in),
 		cmocka_unit_test(test_jobs_of_jobs),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_commands_of_recipes),

@@ -1,6 +1,7 @@
 /* chart.c - see chart.h. */
 #include "presets/serving/chart.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -177,4 +178,34 @@ bool chart_is_vllms(const struct node *args)
 		if (chart_names(args, own[i]))
 			return true;
 	return false;
+}
+
+/* "{{HF_TOKEN}}", which somebody else fills in, is no YAML: as words of its kind. */
+static char *without_holes(const char *text, size_t length)
+{
+	char *filled = strndup(text, length), *at = filled, *end;
+
+	error_note_memory(!filled);
+	while (at && (at = strstr(at, "{{")) && (end = strstr(at, "}}"))) {
+		bool same_line = !memchr(at, '\n', (size_t)(end - at));
+
+		for (char *c = at; same_line && c < end + 2; c++)
+			*c = strchr("{}:#\"'", *c) ? '_' : *c;
+		at += 2;
+	}
+	return filled;
+}
+
+bool chart_parse(struct document *out, const char *file, const char *text,
+		 size_t length, struct error *error)
+{
+	char *filled;
+	bool good;
+
+	if (document_parse_many(out, file, text, length, error))
+		return true;
+	filled = without_holes(text, length);
+	good = filled && document_parse_many(out, file, filled, length, NULL);
+	free(filled);
+	return good;
 }

@@ -27,6 +27,10 @@ const struct node *chart_main(const struct node *workload);
 const char *chart_served(const struct node *model);
 /* Whether a text is a manifest, a chart's values or a graph. */
 bool chart_looks_like(const char *text, size_t length);
+/* Its documents; what a template leaves to be filled in stands as a word. False with
+ * the error, of which NULL takes none. */
+bool chart_parse(struct document *out, const char *file, const char *text,
+		 size_t length, struct error *error);
 /* Whether a word of the list, or of the one text, has this in it. */
 bool chart_names(const struct node *list, const char *sign);
 /* A service of Docker Compose: what it calls command are arguments of the image's own

@@ -452,7 +452,6 @@ static bool find_all(struct finder *f, const char *text, size_t length)
 		    !f->broken;
 
 	free(script);
-
 	for (int i = 0; i < f->out->count && good; i++)
 		good = add_document(f, &f->out->item[i]);
 	if (good && f->out->count == 0)
@@ -460,7 +459,8 @@ static bool find_all(struct finder *f, const char *text, size_t length)
 	for (int i = 0; i < f->out->count && good; i++)
 		checkpoint_served(&f->out->item[i], i == 0, f->report);
 	if (good && f->out->count == 0)
-		good = error_set(f->error, f->file, 1,
+		good = manifest_is_whole(f->file, text, length, f->error) &&
+		       error_set(f->error, f->file, 1,
 				 "no command starts a server; expected '%s' with its "
 				 "flags, or the YAML that it takes",
 				 f->tool->launch);

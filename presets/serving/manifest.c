@@ -466,7 +466,7 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 	size_t size;
 
 	if (!chart_looks_like(text, length) ||
-	    !document_parse_many(&document, file, text, length, NULL))
+	    !chart_parse(&document, file, text, length, NULL))
 		return NULL;
 	script = benchmark_script(document.root);
 	script = script ? script : flagscale_script(tool, document.root);
@@ -483,4 +483,16 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 	}
 	document_free(&document);
 	return script;
+}
+
+bool manifest_is_whole(const char *file, const char *text, size_t length,
+		       struct error *error)
+{
+	struct document document;
+	bool whole = !chart_looks_like(text, length) ||
+		     chart_parse(&document, file, text, length, error);
+
+	if (whole && chart_looks_like(text, length))
+		document_free(&document);
+	return whole;
 }

@@ -159,6 +159,9 @@ bool beside_read(struct pairs *out, const char *file, const char *name);
  * NULL where it is none. */
 char *manifest_script(const struct tool *tool, const char *file, const char *text,
 		      size_t length);
+/* False with what is wrong with it as YAML, where a text is one of Kubernetes. */
+bool manifest_is_whole(const char *file, const char *text, size_t length,
+		       struct error *error);
 
 /* --- slurm.c --- */
 /* Whether a text is a recipe of srt-slurm. */
