@@ -132,8 +132,13 @@ static bool add_layers(const struct mapped *m, const struct shape *s,
 
 static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
 {
-	moe->experts_per_token = 1;
-	moe->expert_ffn = ffn;
+	/* what moe_config leaves out (nanotron/config/models_config.py, MoEConfig) */
+	bool own = mapped_find(m, MOE "num_experts") || mapped_find(m, MOE "top_k");
+	int64_t shared = 5632;
+
+	moe->experts_per_token = own ? 2 : 1;
+	moe->expert_ffn = own ? 1408 : ffn;
+	moe->experts = own ? 8 : 0;
 	/* of the example of experts, whose keys stand with the others */
 	if (!mapped_count(m, SHAPE "moe_num_experts", &moe->experts) ||
 	    !mapped_count(m, SHAPE "num_experts_per_tok", &moe->experts_per_token) ||
@@ -141,9 +146,10 @@ static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
 	    !mapped_count(m, MOE "top_k", &moe->experts_per_token) ||
 	    !mapped_count(m, MOE "moe_intermediate_size", &moe->expert_ffn))
 		return false;
-	if (mapped_true(m, MOE "enable_shared_expert") &&
-	    !mapped_count(m, MOE "shared_expert_intermediate_size", &moe->shared_ffn))
+	if (!mapped_count(m, MOE "shared_expert_intermediate_size", &shared))
 		return false;
+	if (mapped_true(m, MOE "enable_shared_expert"))
+		moe->shared_ffn = shared;
 	moe->shared_experts = moe->shared_ffn > 0;
 	if (moe->experts < 1)
 		memset(moe, 0, sizeof *moe);
