@@ -492,6 +492,32 @@ static void test_nanotron_experts(void **state)
 			   "    router_dispatch_experts: 2\n"),
 		  &s);
 	assert_string_equal(s.model.approximate, "fine_experts is not read");
+	/* MoEConfig's own defaults, not the width of the dense MLP */
+	read_good("nanotron",
+		  NANOTRON("    is_qwen2_config: true\n    intermediate_size: 768\n"
+			   "    moe_config:\n      num_experts: 4\n"
+			   "      enable_shared_expert: true\n"),
+		  &s);
+	assert_int_equal(s.model.moe.experts, 4);
+	assert_int_equal(s.model.moe.experts_per_token, 2);
+	assert_int_equal(s.model.moe.expert_ffn, 1408);
+	assert_int_equal(s.model.moe.shared_ffn, 5632);
+	read_good("nanotron",
+		  NANOTRON("    is_qwen2_config: true\n    moe_config:\n"
+			   "      num_experts: 4\n      top_k: 1\n"),
+		  &s);
+	assert_int_equal(s.model.moe.experts_per_token, 1);
+	assert_int_equal(s.model.moe.shared_ffn, 0);
+}
+
+/* FlagScale's files for a tuner name that of the flags. */
+static void test_flags_elsewhere(void **state)
+{
+	(void)state;
+	read_refused("megatron",
+		     "defaults:\n  - _self_\n  - train: 7b\nexperiment:\n"
+		     "  exp_name: a\n",
+		     "its flags stand in train/7b.yaml beside it");
 }
 
 int main(void)
@@ -499,6 +525,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nanotron_experts),
 		cmocka_unit_test(test_nanotron_classes),
+		cmocka_unit_test(test_flags_elsewhere),
 		cmocka_unit_test(test_defaults_of_nothing),
 		cmocka_unit_test(test_settings_of_primus),
 		cmocka_unit_test(test_world_of_a_launcher),

@@ -48,6 +48,20 @@ static void mindspeed_prefers(void **state)
 		     "the program is for preference learning");
 }
 
+/* Pai-Megatron-Patch has a program for each family, whose network no flag tells. */
+static void a_familys_program_is_told(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good(
+		"megatron",
+		"torchrun --nproc_per_node 8 finetune_megatron_chatglm.py --num-layers "
+		"28 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048\n",
+		&s);
+	assert_non_null(strstr(s.model.approximate, "another family's networks"));
+}
+
 #define SEES(flags)                                                                 \
 	"torchrun --nproc_per_node 4 internvl/train/internvl_chat_finetune.py \\\n" \
 	"  --model_name_or_path Qwen/Qwen2.5-7B --max_seq_length 8192 --bf16 True " \
@@ -121,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mindspeed_has_adapters),
 		cmocka_unit_test(mindspeed_prefers),
+		cmocka_unit_test(a_familys_program_is_told),
 		cmocka_unit_test(a_frozen_text_part_adapts),
 		cmocka_unit_test(a_text_part_that_stays_is_refused),
 		cmocka_unit_test(launchers_name_no_task),

@@ -301,6 +301,10 @@ bool megatron_is_modelled(const struct arguments *arguments, struct error *error
 		       task);
 }
 
+/* Pai-Megatron-Patch has a program for each family. */
+static const char family[] = "a program of another family's networks: what they have "
+			     "otherwise than these flags is left out";
+
 /* What a script starts, and flags that only such a program has, say that the network is
  * another one than the flags alone describe; so does a path: FlagScale's files of RWKV
  * have the flags of a GPT. */
@@ -317,6 +321,9 @@ const char *megatron_doubt(const struct arguments *arguments)
 		{ "vision", "a vision model: read as a text model of its layers" },
 		{ "_vlm", "the vision part is left out" },
 		{ "llava", "the vision part is left out" },
+		{ "glm", family },
+		{ "falcon", family },
+		{ "galactica", family },
 		{ "huggingface",
 		  "a model of Hugging Face behind Megatron's flags: what "
 		  "its class has otherwise is left out" },

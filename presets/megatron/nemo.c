@@ -434,27 +434,7 @@ static bool is_modelled(const struct nemo *n, struct error *error)
 				  loop->key);
 }
 
-static int64_t degree_of(const struct nemo *n, const char *field)
-{
-	const char *value = member(n, n->model, field);
-	long degree = value ? strtol(value, NULL, 10) : 1;
-
-	return degree > 1 && degree < 1 << 16 ? degree : 1;
-}
-
-/* The ranks that hold one model; experts are spread over its copies. */
-static int64_t ranks_of_model(const struct nemo *n)
-{
-	int64_t copies = degree_of(n, "context_parallel_size");
-	int64_t experts = degree_of(n, "expert_model_parallel_size");
-
-	return degree_of(n, "tensor_model_parallel_size") *
-	       degree_of(n, "pipeline_model_parallel_size") *
-	       (experts > copies ? experts : copies);
-}
-
-/* One node unless its launcher says how many: it does where a model has no room in one.
- */
+/* How many nodes there are, its launcher may say. */
 static void add_world(const struct nemo *n, const struct node *trainer)
 {
 	const char *devices = member(n, trainer, "devices"),
@@ -463,9 +443,7 @@ static void add_world(const struct nemo *n, const struct node *trainer)
 	if (!devices)
 		return;
 	n->arguments->per_node = strtoll(devices, NULL, 10);
-	n->arguments->nodes = nodes ? strtoll(nodes, NULL, 10)
-			      : ranks_of_model(n) > n->arguments->per_node ? 0
-									   : 1;
+	n->arguments->nodes = nodes ? strtoll(nodes, NULL, 10) : 0;
 }
 
 bool arguments_from_nemo(struct arguments *arguments, const struct node *root,

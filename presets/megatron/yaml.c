@@ -253,6 +253,19 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 	return true;
 }
 
+/* Hydra's list of files that are laid beside this one; "- train: 16b" is that of the
+ * flags. NULL: it has some of its own, or names none. */
+static const struct node *flags_elsewhere(const struct node *root)
+{
+	const struct node *list = node_get(root, "defaults"), *train = NULL;
+
+	if (!list || list->kind != NODE_LIST || node_get(root, "model"))
+		return NULL;
+	for (const struct node *node = list->child; node && !train; node = node->next)
+		train = node->kind == NODE_MAP ? node_get(node, "train") : NULL;
+	return train && train->kind == NODE_SCALAR ? train : NULL;
+}
+
 /* Files that are no training by themselves: of another machine, or the rest of a file
  * that they extend. With the error. */
 static bool is_incomplete(const struct arguments *arguments, const struct node *root,
@@ -262,7 +275,13 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 	const struct node *first = from && from->child ? from->child : from;
 	const struct node *framework = trainer ? node_get(trainer, "framework") : NULL;
 	const struct node *ours = node_get(root, "MODEL_ARGS");
+	const struct node *other = flags_elsewhere(root);
 
+	if (other)
+		return !error_set(error, arguments->file, other->line,
+				  "its flags stand in train/%.60s.yaml beside it: give "
+				  "that file",
+				  other->text);
 	if (node_get(root, "distributed_strategy") && node_get(root, "exp_manager"))
 		return !error_set(
 			error, arguments->file, root->line,
