@@ -38,6 +38,9 @@ static const struct {
 	/* FlagScale's list of servers */
 	{ "\n  engine: sglang\n", "sglang" },
 	{ "\n- serve_id:", "vllm" },
+	/* values of Google's charts */
+	{ "\nvllm:\n  replicaCount:", "vllm" },
+	{ "\nsglang:\n  replicaCount:", "sglang" },
 	/* vllm-ascend's servers */
 	{ "\n    server_cmd", "vllm" },
 	{ "vllm serve ", "vllm" },

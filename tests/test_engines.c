@@ -294,6 +294,31 @@ static void test_manifests_to_fill_in(void **state)
 #undef POD
 }
 
+/* Values of a chart that makes the command of model: and serverArgs:. */
+static void test_values_of_servers(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "model:\n  name: Qwen/Qwen3-32B\n  tp_size: 4\n  pp_size: 2\n"
+		  "vllm:\n  replicaCount: 1\n  serverArgs:\n    max-num-seqs: 128\n"
+		  "    gpu-memory-utilization: 0.85\n    disable-log-requests: true\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "2");
+	expect(&s, "max_requests", "128");
+	expect(&s, "memory_share", "0.85");
+	read_good("sglang",
+		  "model:\n  name: Qwen/Qwen3-32B\n  tp_size: 8\n"
+		  "sglang:\n  replicaCount: 1\n  serverArgs:\n"
+		  "    kv-cache-dtype: fp8_e5m2\n",
+		  &s);
+	expect(&s, "tp", "8");
+	expect(&s, "kv_precision", "fp8");
+}
+
 /* A launcher whose variable nobody set starts a server all the same. */
 static void test_models_left_open(void **state)
 {
@@ -474,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_recipes_of_several),
 		cmocka_unit_test(test_recipes_of_manifests),
 		cmocka_unit_test(test_models_left_open),
+		cmocka_unit_test(test_values_of_servers),
 		cmocka_unit_test(test_manifests_to_fill_in),
 		cmocka_unit_test(test_jobs_of_jobs),
 		cmocka_unit_test(test_positions),

@@ -11,6 +11,9 @@ char *benchmark_script(const struct node *root);
 /* The same of the servers of this tool in FlagScale's list. */
 struct tool;
 char *flagscale_script(const struct tool *tool, const struct node *root);
+/* The same of values that name a model with its degrees, and arguments of its server.
+ */
+char *values_script(const struct tool *tool, const struct node *root);
 /* The same of the servers that vllm-ascend's tests start. */
 char *cases_script(const struct tool *tool, const struct node *root);
 

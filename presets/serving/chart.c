@@ -138,9 +138,9 @@ const char *chart_served(const struct node *model)
 bool chart_looks_like(const char *text, size_t length)
 {
 	static const char *const signs[] = {
-		"\napiVersion:",  "\nmodelArtifacts:", "\nservices:",
-		"containers:",    "mainContainer:",    "modelSpec:",
-		"huggingfaceId:", "serve_id:",         "server_cmd"
+		"\napiVersion:",  "\nmodelArtifacts:", "\nservices:",    "containers:",
+		"mainContainer:", "modelSpec:",        "huggingfaceId:", "serve_id:",
+		"server_cmd",     "\n  serverArgs:"
 	};
 
 	if ((length > 11 && strncmp(text, "apiVersion:", 11) == 0) ||

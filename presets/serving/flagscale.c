@@ -1,8 +1,11 @@
-/* flagscale.c - a list of servers of FlagScale as the commands that it starts.
+/* flagscale.c - servers that a file has as keys, as the commands that are made of them:
+ * a list of FlagScale's, values of the charts of Google's recipes for GPUs.
  *
  * Keys: serve_id, engine, engine_args, engine_args_specific, resources, profile of
  * FlagOpen/FlagScale (examples/<model>/conf/serve); what SGLang calls otherwise:
- * flagscale/serve/args_mapping/mapping.py there.
+ * flagscale/serve/args_mapping/mapping.py there. Values: model.name, model.tp_size,
+ * serverArgs of AI-Hypercomputer/gpu-recipes (src/helm-charts, the templates of
+ * inference).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +135,57 @@ char *flagscale_script(const struct tool *tool, const struct node *root)
 
 	error_note_memory(!s.out);
 	any = s.out && put_list(&s, tool, root, &line);
+	if (!s.out || !stream_end(s.out, &script) || !any) {
+		free(script);
+		return NULL;
+	}
+	return script;
+}
+
+/* model: {name, tp_size, pp_size} beside vllm: {serverArgs}. */
+static bool put_values(const struct server *s, const struct tool *tool,
+		       const struct node *root)
+{
+	static const char *const degrees[][2] = { { "tp_size", "tensor_parallel_size" },
+						  { "pp_size",
+						    "pipeline_parallel_size" } };
+	const struct node *model = node_get(root, "model"),
+			  *part = node_get(root, tool->name);
+	const struct node *args = part ? node_get(part, "serverArgs") : NULL;
+	const char *name = scalar_of(model, "name");
+
+	if (!args || !name)
+		return false;
+	for (int line = 1; line < place_line(model->line); line++)
+		fputc('\n', s->out);
+	fputs(s->sglang ? "python -m sglang.launch_server --model-path" : "vllm serve",
+	      s->out);
+	put_quoted(s->out, name);
+	for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++) {
+		const char *degree = scalar_of(model, degrees[i][0]);
+
+		if (!degree)
+			continue;
+		put_name(s, degrees[i][1]);
+		put_quoted(s->out, degree);
+	}
+	put_flags(s, args);
+	fputc('\n', s->out);
+	return true;
+}
+
+char *values_script(const struct tool *tool, const struct node *root)
+{
+	char *script = NULL;
+	size_t size;
+	struct server s = { .out = open_memstream(&script, &size) };
+	bool any = false;
+
+	error_note_memory(!s.out);
+	s.sglang = strcmp(tool->name, "sglang") == 0;
+	for (const struct node *one = root->child; one && s.out && !any;
+	     one = one->next)
+		any = one->kind == NODE_MAP && put_values(&s, tool, one);
 	if (!s.out || !stream_end(s.out, &script) || !any) {
 		free(script);
 		return NULL;

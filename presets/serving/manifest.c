@@ -471,6 +471,7 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 	script = benchmark_script(document.root);
 	script = script ? script : flagscale_script(tool, document.root);
 	script = script ? script : cases_script(tool, document.root);
+	script = script ? script : values_script(tool, document.root);
 	m.out = script ? NULL : open_memstream(&script, &size);
 	if (m.out) {
 		m.model = chart_model(document.root);
