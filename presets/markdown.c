@@ -140,9 +140,46 @@ static bool is_kubernetes(const struct block *b)
 	return b->stop - at > 11 && memcmp(at, "apiVersion:", 11) == 0;
 }
 
+static bool begins(const char *line, const char *end, const char *const *words)
+{
+	for (; *words; words++)
+		if ((size_t)(end - line) >= strlen(*words) &&
+		    memcmp(line, *words, strlen(*words)) == 0)
+			return true;
+	return false;
+}
+
+/* Commands behind a fence that says Python, as pages of ms-swift have them. */
+static bool is_misnamed(const struct block *b)
+{
+	static const char *const python[] = { "import ", "from ", "def ", NULL };
+	static const char *const shell[] = { "CUDA_VISIBLE_DEVICES=",
+					     "NPROC_PER_NODE=",
+					     "swift ",
+					     "megatron ",
+					     "torchrun ",
+					     "vllm serve ",
+					     NULL };
+	bool found = false;
+
+	if (strncmp(b->language, "py", 2) != 0)
+		return false;
+	for (const char *at = b->from; at < b->stop;) {
+		const char *end = end_of(at, b->stop);
+
+		if (begins(at, end, python))
+			return false;
+		found = found || begins(at, end, shell);
+		at = end + 1;
+	}
+	return found;
+}
+
 static bool is_shell_block(const struct block *b)
 {
-	return is_shell(b->language, end_of(b->language, b->from)) && !is_kubernetes(b);
+	return (is_shell(b->language, end_of(b->language, b->from)) ||
+		is_misnamed(b)) &&
+	       !is_kubernetes(b);
 }
 
 static bool holds(const struct block *b, const char *word)

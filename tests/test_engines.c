@@ -199,7 +199,7 @@ static void test_recipe_lists(void **state)
 #undef RECIPE
 }
 
-static void read_recipe(const char *text, struct scenario *out)
+static void read_page(const char *format, const char *text, struct scenario *out)
 {
 	char path[] = "/tmp/shardscope-XXXXXX";
 	int file = mkstemp(path);
@@ -209,9 +209,14 @@ static void read_recipe(const char *text, struct scenario *out)
 	assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
 	close(file);
 	memset(&report, 0, sizeof report);
-	if (!format_read(format_find("vllm"), path, out, &report, &error))
+	if (!format_read(format_find(format), path, out, &report, &error))
 		fail_msg("%s", error.text);
 	unlink(path);
+}
+
+static void read_recipe(const char *text, struct scenario *out)
+{
+	read_page("vllm", text, out);
 }
 
 /* Of the commands of a recipe that of its own model; of whole servers beside two pools
@@ -292,6 +297,24 @@ static void test_manifests_to_fill_in(void **state)
 	read_refused("vllm", POD "  - name: t\n    env:\n      - a: 1\n     b: 2\n",
 		     "file:1");
 #undef POD
+}
+
+/* A page whose fences of commands say Python, beside one that says shell. */
+static void test_commands_in_python_fences(void **state)
+{
+	struct scenario s;
+
+#define PAGE(python)                                                           \
+	"# Tuning\n```shell\npip install ms-swift\n```\n```python\n" python    \
+	"```\n```python\n# 22GB\nCUDA_VISIBLE_DEVICES=0 \\\nswift sft \\\n"    \
+	"  --model Qwen/Qwen2.5-7B-Instruct --train_type lora --lora_rank 4\n" \
+	"```\n"
+	(void)state;
+	read_page("trainer", PAGE("import swift\nswift = 1\n"), &s);
+	assert_string_equal(s.model.name, "qwen2.5-7b");
+	expect(&s, "lora_rank", "4");
+	expect(&s, "gpus", "1");
+#undef PAGE
 }
 
 /* Values of a chart that makes the command of model: and serverArgs:. */
@@ -499,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_recipes_of_several),
 		cmocka_unit_test(test_recipes_of_manifests),
 		cmocka_unit_test(test_models_left_open),
+		cmocka_unit_test(test_commands_in_python_fences),
 		cmocka_unit_test(test_values_of_servers),
 		cmocka_unit_test(test_manifests_to_fill_in),
 		cmocka_unit_test(test_jobs_of_jobs),
