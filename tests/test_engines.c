@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "presets/formats.h"
+#include "presets/serving/chart.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
 #include "tests/support/run.h"
@@ -285,6 +286,9 @@ static void test_manifests_to_fill_in(void **state)
 	"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: s\n"               \
 	"    command: [\"python3\", \"-m\", \"vllm.entrypoints.openai.api_server\"]\n" \
 	"    args:\n    - --model=Qwen/Qwen3-8B\n    - --tensor-parallel-size=4\n"
+	static const char text[] = "apiVersion: v1\n\0a: {{b}}\nc: {{d\n";
+	struct document document;
+	struct error error;
 	struct scenario s;
 
 	(void)state;
@@ -296,6 +300,8 @@ static void test_manifests_to_fill_in(void **state)
 	expect(&s, "tp", "4");
 	read_refused("vllm", POD "  - name: t\n    env:\n      - a: 1\n     b: 2\n",
 		     "file:1");
+	/* what ends early is looked at no further than it goes */
+	assert_false(chart_parse(&document, "file", text, sizeof text, &error));
 #undef POD
 }
 

@@ -183,15 +183,21 @@ bool chart_is_vllms(const struct node *args)
 /* "{{HF_TOKEN}}", which somebody else fills in, is no YAML: as words of its kind. */
 static char *without_holes(const char *text, size_t length)
 {
-	char *filled = strndup(text, length), *at = filled, *end;
+	char *filled = malloc(length + 1), *at = filled, *stop = filled + length;
 
 	error_note_memory(!filled);
-	while (at && (at = strstr(at, "{{")) && (end = strstr(at, "}}"))) {
-		bool same_line = !memchr(at, '\n', (size_t)(end - at));
+	if (!filled)
+		return NULL;
+	memcpy(filled, text, length);
+	*stop = '\0';
+	while ((at = memmem(at, (size_t)(stop - at), "{{", 2))) {
+		char *line = memchr(at, '\n', (size_t)(stop - at));
+		size_t rest = (size_t)((line ? line : stop) - at);
+		char *end = memmem(at, rest, "}}", 2);
 
-		for (char *c = at; same_line && c < end + 2; c++)
-			*c = strchr("{}:#\"'", *c) ? '_' : *c;
-		at += 2;
+		for (char *c = at; end && c < end + 2; c++)
+			*c = *c != '\0' && strchr("{}:#\"'", *c) ? '_' : *c;
+		at += end ? (size_t)(end - at) + 2 : rest;
 	}
 	return filled;
 }
