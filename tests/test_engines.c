@@ -323,6 +323,33 @@ static void test_commands_in_python_fences(void **state)
 #undef PAGE
 }
 
+/* Google's label of a node is its machine, where all pods select the same. */
+static void test_machines_of_labels(void **state)
+{
+#define NODE(label)                                                                    \
+	"apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector:\n    "                      \
+	"cloud.google.com/gke-accelerator: " label "\n  containers:\n  - name: s\n"    \
+	"    command: [\"python3\", \"-m\", \"vllm.entrypoints.openai.api_server\"]\n" \
+	"    args:\n    - --model=Qwen/Qwen3-8B\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm", NODE("nvidia-l4"), &s);
+	assert_string_equal(s.cluster.name, "l4");
+	assert_false(noted(IMPORT_ASSUMED, "cluster"));
+	read_good("vllm", NODE("\"nvidia-h200-141gb\" # eight"), &s);
+	assert_string_equal(s.cluster.name, "dgx-h200");
+	read_good("vllm", NODE("nvidia-tesla-t4"), &s);
+	assert_true(noted(IMPORT_ASSUMED, "cluster"));
+	read_good("vllm", NODE("nvidia-l4") "---\n" NODE("nvidia-b200"), &s);
+	assert_true(noted(IMPORT_ASSUMED, "cluster"));
+	read_good("vllm",
+		  "# cloud.google.com/gke-accelerator: nvidia-l4\n" NODE("nvidia-b200"),
+		  &s);
+	assert_string_equal(s.cluster.name, "dgx-b200");
+#undef NODE
+}
+
 /* Values of a chart that makes the command of model: and serverArgs:. */
 static void test_values_of_servers(void **state)
 {
@@ -528,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_recipes_of_several),
 		cmocka_unit_test(test_recipes_of_manifests),
 		cmocka_unit_test(test_models_left_open),
+		cmocka_unit_test(test_machines_of_labels),
 		cmocka_unit_test(test_commands_in_python_fences),
 		cmocka_unit_test(test_values_of_servers),
 		cmocka_unit_test(test_manifests_to_fill_in),

@@ -215,3 +215,54 @@ bool chart_parse(struct document *out, const char *file, const char *text,
 	free(filled);
 	return good;
 }
+
+/* The one cluster of ours that all of them are, as Google's nodes are labelled
+ * (cloud.google.com/kubernetes-engine/docs/how-to/gpus). */
+static const char *labelled(const char *name, size_t length)
+{
+	static const char *const labels[][2] = {
+		{ "nvidia-l4", "l4" },
+		{ "nvidia-tesla-a100", "dgx-a100-40g" },
+		{ "nvidia-a100-80gb", "dgx-a100-80g" },
+		{ "nvidia-h100-80gb", "dgx-h100" },
+		{ "nvidia-h100-mega-80gb", "dgx-h100" },
+		{ "nvidia-h200-141gb", "dgx-h200" },
+		{ "nvidia-b200", "dgx-b200" },
+		{ "nvidia-gb200", "gb200-nvl72" },
+		{ "nvidia-rtx-pro-6000", "rtx-pro-6000" },
+	};
+
+	for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+		if (strlen(labels[i][0]) == length &&
+		    strncmp(labels[i][0], name, length) == 0)
+			return labels[i][1];
+	return NULL;
+}
+
+const char *chart_cluster(const char *text, size_t length, struct import_report *report)
+{
+	static const char word[] = "cloud.google.com/gke-accelerator:";
+	const char *stop = text + length, *at = text, *cluster = NULL;
+
+	while ((at = memmem(at, (size_t)(stop - at), word, sizeof word - 1))) {
+		const char *line = at, *name = at + sizeof word - 1, *found;
+		size_t used = 0;
+
+		while (line > text && line[-1] != '\n' && line[-1] != '#')
+			line--;
+		while (name < stop && strchr(" \"'", *name))
+			name++;
+		while (name + used < stop && !strchr(" \"'\r\n#", name[used]))
+			used++;
+		at = name + used;
+		if (line > text && line[-1] == '#')
+			continue;
+		found = labelled(name, used);
+		if (!found || (cluster && strcmp(cluster, found) != 0))
+			return NULL;
+		cluster = found;
+	}
+	if (cluster)
+		import_note(report, IMPORT_TAKEN, "gke-accelerator", "%s", cluster);
+	return cluster;
+}

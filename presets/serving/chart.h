@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "presets/document.h"
+#include "presets/import.h"
 
 /* The text of a mapping's member; NULL where it has none, or one of another kind. */
 const char *scalar_of(const struct node *map, const char *key);
@@ -31,6 +32,10 @@ bool chart_looks_like(const char *text, size_t length);
  * the error, of which NULL takes none. */
 bool chart_parse(struct document *out, const char *file, const char *text,
 		 size_t length, struct error *error);
+/* The cluster that nodes of Google's kind are, by the label that all pods select, which
+ * is noted; NULL: they select none that is known, or several. */
+const char *chart_cluster(const char *text, size_t length,
+			  struct import_report *report);
 /* Whether a word of the list, or of the one text, has this in it. */
 bool chart_names(const struct node *list, const char *sign);
 /* A service of Docker Compose: what it calls command are arguments of the image's own

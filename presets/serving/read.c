@@ -8,6 +8,7 @@
 #include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/model_name.h"
+#include "presets/serving/chart.h"
 #include "presets/serving/serving.h"
 #include "presets/serving/tool.h"
 
@@ -438,8 +439,10 @@ static bool read_tool(const struct tool *tool, struct scenario *out, const char 
 
 	if (!commands)
 		return error_set(error, file, 0, "out of memory");
-	good = commands_read(tool, file, text, length, commands, report, error) &&
-	       read_commands(tool, commands, &made, report, error);
+	good = commands_read(tool, file, text, length, commands, report, error);
+	if (good && !commands->load.cluster)
+		commands->load.cluster = chart_cluster(text, length, report);
+	good = good && read_commands(tool, commands, &made, report, error);
 	commands_free(commands);
 	free(commands);
 	if (good)
