@@ -40,7 +40,8 @@ static bool take_found(struct model *out, const struct import_name *named,
 /* Why a name is none that a library could have; "" where it may be one. */
 static const char *place_of(const char *name)
 {
-	if (strstr(name, "{{"))
+	/* as it is written, or as the reader of manifests leaves it */
+	if (strstr(name, "{{") || strstr(name, "<<"))
 		return ": a template fills it in";
 	return name[0] == '/' ? ": a folder of whoever starts it" : "";
 }

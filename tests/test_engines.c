@@ -300,6 +300,11 @@ static void test_manifests_to_fill_in(void **state)
 	expect(&s, "tp", "4");
 	read_refused("vllm", POD "  - name: t\n    env:\n      - a: 1\n     b: 2\n",
 		     "file:1");
+	read_refused("vllm",
+		     "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: s\n"
+		     "    command: [vllm, serve]\n    args:\n    - {{model}}\n"
+		     "    env: {{env}}\n",
+		     "a template fills it in");
 	/* what ends early is looked at no further than it goes */
 	assert_false(chart_parse(&document, "file", text, sizeof text, &error));
 #undef POD

@@ -196,7 +196,10 @@ static char *without_holes(const char *text, size_t length)
 		char *end = memmem(at, rest, "}}", 2);
 
 		for (char *c = at; end && c < end + 2; c++)
-			*c = *c != '\0' && strchr("{}:#\"'", *c) ? '_' : *c;
+			*c = *c == '{'                           ? '<'
+			     : *c == '}'                         ? '>'
+			     : *c != '\0' && strchr(":#\"'", *c) ? '_'
+								 : *c;
 		at += end ? (size_t)(end - at) + 2 : rest;
 	}
 	return filled;
