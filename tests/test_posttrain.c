@@ -62,6 +62,28 @@ static void a_familys_program_is_told(void **state)
 	assert_non_null(strstr(s.model.approximate, "another family's networks"));
 }
 
+/* BigScience's Megatron-DeepSpeed: the gate of an MLP by its own words. */
+static void bigscience_has_gates(void **state)
+{
+	static const char *const kinds[] = { "geglu", "swiglu", "reglu", "liglu" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		struct scenario s;
+		char text[512];
+
+		snprintf(text, sizeof text,
+			 "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 "
+			 "--hidden-size 2048 --ffn-hidden-size 5456 "
+			 "--num-attention-heads 16 --seq-length 2048 --vocab-size "
+			 "50257 --glu-activation %s\n",
+			 kinds[i]);
+		read_good("megatron", text, &s);
+		assert_true(s.model.gated_mlp);
+		assert_string_equal(s.model.approximate, "");
+	}
+}
+
 #define SEES(flags)                                                                 \
 	"torchrun --nproc_per_node 4 internvl/train/internvl_chat_finetune.py \\\n" \
 	"  --model_name_or_path Qwen/Qwen2.5-7B --max_seq_length 8192 --bf16 True " \
@@ -135,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mindspeed_has_adapters),
 		cmocka_unit_test(mindspeed_prefers),
+		cmocka_unit_test(bigscience_has_gates),
 		cmocka_unit_test(a_familys_program_is_told),
 		cmocka_unit_test(a_frozen_text_part_adapts),
 		cmocka_unit_test(a_text_part_that_stays_is_refused),

@@ -72,6 +72,9 @@ static const struct renamed {
 	/* THUDM/slime, scripts/models */
 	{ "use-gated-attention", NULL, "attention-output-gate", NULL, NULL },
 	{ "glu-activation", "geglu", "swiglu", "", NULL },
+	{ "glu-activation", "swiglu", "swiglu", "", NULL },
+	{ "glu-activation", "reglu", "swiglu", "", NULL },
+	{ "glu-activation", "liglu", "swiglu", "", NULL },
 	{ "num-moe-experts", NULL, "num-experts", NULL, NULL },
 	{ "shared-moe-ffn-hidden-size", NULL, "moe-shared-expert-intermediate-size",
 	  NULL, NULL },
