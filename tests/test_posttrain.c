@@ -60,6 +60,12 @@ static void a_familys_program_is_told(void **state)
 		"28 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048\n",
 		&s);
 	assert_non_null(strstr(s.model.approximate, "another family's networks"));
+	read_good("megatron",
+		  "torchrun --nproc_per_node 8 train.py --num-layers 24 --hidden-size "
+		  "1024 --num-attention-heads 16 --seq-length 2048 "
+		  "--retro-add-retriever\n",
+		  &s);
+	assert_non_null(strstr(s.model.approximate, "retrieval"));
 }
 
 /* BigScience's Megatron-DeepSpeed: the gate of an MLP by its own words. */

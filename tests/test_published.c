@@ -411,20 +411,26 @@ static void other_words_are_read(void **state)
 /* A manifest for GKE asks for nodes of chips in a torus. */
 static void nodes_of_a_manifest_are_read(void **state)
 {
-	struct scenario s;
+#define JOB(label, torus)                                                          \
+	"kind: JobSet\nspec:\n  nodeSelector:\n"                                   \
+	"    cloud.google.com/gke-tpu-accelerator: tpu7x\n"                        \
+	"    cloud.google.com/" label ": " torus "\n"                              \
+	"  command:\n  - python3 -m MaxText.train MaxText/configs/base.yml "       \
+	"model_name=llama3.1-70b per_device_batch_size=2 ici_fsdp_parallelism=-1 " \
+	"max_target_length=8192\n"
+	static const char *const jobs[] = { JOB("gke-tpu-topology", "4x8x8"),
+					    JOB("gke-tpu-slice-topology", "4x8x8") };
 
 	(void)state;
-	read_good("maxtext",
-		  "kind: JobSet\nspec:\n  nodeSelector:\n"
-		  "    cloud.google.com/gke-tpu-accelerator: tpu7x\n"
-		  "    cloud.google.com/gke-tpu-topology: 4x8x8\n"
-		  "  command:\n  - python3 -m MaxText.train MaxText/configs/base.yml "
-		  "model_name=llama3.1-70b per_device_batch_size=2 "
-		  "ici_fsdp_parallelism=-1 max_target_length=8192\n",
-		  &s);
-	assert_string_equal(s.cluster.name, "tpu-v7x");
-	expect(&s, "gpus", "256");
-	expect(&s, "gbs", "1024"); /* two devices a chip */
+	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+		struct scenario s;
+
+		read_good("maxtext", jobs[i], &s);
+		assert_string_equal(s.cluster.name, "tpu-v7x");
+		expect(&s, "gpus", "256");
+		expect(&s, "gbs", "1024"); /* two devices a chip */
+	}
+#undef JOB
 }
 
 /* What stands around the text's part of a model that sees. */

@@ -165,6 +165,8 @@ static bool add_node(struct launch *l, const char *text)
 	size_t sides = value_behind(text, "gke-tpu-topology:", &torus);
 	char device[64];
 
+	if (sides == 0)
+		sides = value_behind(text, "gke-tpu-slice-topology:", &torus);
 	if (length == 0 || sides == 0 || sides > 32 || pairs_find(l->pairs, "device"))
 		return true;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

@@ -341,6 +341,8 @@ const char *megatron_doubt(const struct arguments *arguments)
 		{ "tokenizer-type", "BertWordPiece", encoder },
 		/* preprocess_data.py --split-sentences, which no decoder reads */
 		{ "data-path", "_text_sentence", encoder },
+		{ "retro-add-retriever", NULL,
+		  "retrieval: its encoder and cross attention are left out" },
 		{ "retro-project-dir", NULL,
 		  "retrieval: its encoder and cross attention are left out" },
 		{ "vision-model-type", NULL, "the vision part is left out" },
