@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/rules/ability.h"
 #include "presets/formats.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
@@ -402,10 +403,27 @@ static void packed_experts_are_read(void **state)
 	assert_null(strstr(s.model.approximate, "16 bits"));
 }
 
+/* axolotl lets accelerate have rings without shards; Accelerate itself has none. */
+static void rings_stand_alone(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl",
+		  "base_model: meta-llama/Llama-3.1-8B\ncontext_parallel_size: 4\n"
+		  "micro_batch_size: 1\ngradient_accumulation_steps: 2\n"
+		  "sequence_len: 8192\nbf16: true\ndatasets: []\n",
+		  &s);
+	expect(&s, "cp", "4");
+	expect(&s, "zero", "0");
+	assert_int_equal(scenario_lacks(&s, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packed_experts_are_read),
+		cmocka_unit_test(rings_stand_alone),
 		cmocka_unit_test(rounding_is_told),
 		cmocka_unit_test(rings_beside_deepspeed),
 		cmocka_unit_test(tiles_of_an_mlp),

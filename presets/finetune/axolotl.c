@@ -126,6 +126,22 @@ static bool read_tiles(const struct mapped *m)
 	       mapped_set_count(m, "mlp_tiles", pieces > 1 ? pieces : 1, NULL);
 }
 
+/* It lets accelerate stand rings without shards (monkeypatch/accelerate/
+ * parallelism_config.py, ACCELERATE_ALLOW_CP_STANDALONE), which the stack's sheet, of
+ * accelerate alone, refuses. */
+static void allow_rings(const struct mapped *m)
+{
+	struct ability_sheet *sheet = &m->out->stack.abilities;
+	int cp = (int)(knob_find("cp") - knob_table) + 1, kept = 0;
+
+	if (m->out->plan.cp < 2 || m->out->plan.zero != 0)
+		return;
+	for (int i = 0; i < sheet->count; i++)
+		if (sheet->row[i].has.knob != cp)
+			sheet->row[kept++] = sheet->row[i];
+	sheet->count = kept;
+}
+
 static bool read_kernels(const struct mapped *m)
 {
 	const struct pair *again = pairs_find(m->pairs, "gradient_checkpointing");
@@ -216,8 +232,10 @@ static bool read_rest(const struct mapped *m)
 			      mapped_true(m, "load_in_4bit") ||
 				      mapped_true(m, "load_in_8bit")))
 		return false;
-	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
-	       recipe_precision(m, "bf16") && read_batch(m);
+	if (!read_kernels(m) || !recipe_sharding(m) || !read_groups(m))
+		return false;
+	allow_rings(m);
+	return recipe_precision(m, "bf16") && read_batch(m);
 }
 
 static bool splits_sequences(const struct pairs *pairs)
