@@ -130,6 +130,23 @@ static void a_text_part_that_stays_is_refused(void **state)
 		     "only what joins eyes and text trains");
 }
 
+/* A sum that lacks a number is short of its variable, not of a run. */
+static void sums_name_what_they_lack(void **state)
+{
+#define ACCUMULATES(sum)                                                        \
+	"GRADIENT_ACC=$((512 / " sum "))\ntorchrun --nproc_per_node 8 tune.py " \
+	"--model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 1 " \
+	"--max_seq_length 2048 --gradient_accumulation_steps ${GRADIENT_ACC}\n"
+	(void)state;
+	read_refused("trainer", ACCUMULATES("WORLD_SIZE / 8"),
+		     "comes from $WORLD_SIZE, which nothing sets");
+	read_refused("trainer", "ALL=$((WORLD_SIZE * 8))\n" ACCUMULATES("ALL"),
+		     "comes from $WORLD_SIZE, which nothing sets");
+	read_refused("trainer", "ALL=$(count)\n" ACCUMULATES("ALL"),
+		     "hangs on what only running could tell");
+#undef ACCUMULATES
+}
+
 /* optimum-habana's launcher, torch's as a module: the program behind them tells the
  * task, a switch in front of it takes no value, and the first counts processes. */
 static void launchers_name_no_task(void **state)
@@ -168,6 +185,7 @@ int main(void)
 		cmocka_unit_test(a_frozen_text_part_adapts),
 		cmocka_unit_test(a_text_part_that_stays_is_refused),
 		cmocka_unit_test(launchers_name_no_task),
+		cmocka_unit_test(sums_name_what_they_lack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

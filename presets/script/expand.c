@@ -139,6 +139,31 @@ int shell_value(struct shell *shell, struct builder *b, const char *name, size_t
 	return 0;
 }
 
+/* The first name of an expression that nobody has set, itself or behind another; NULL:
+ * it is another thing that is not known. */
+static const char *unset_in(struct shell *shell, const char *at, const char *end)
+{
+	while (at < end) {
+		const struct shell_word *words;
+		const char *start = at;
+		int count;
+
+		while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
+			at++;
+		if (at == start || isdigit((unsigned char)*start)) {
+			at += at == start;
+			continue;
+		}
+		count = shell_lookup(shell, start, (size_t)(at - start), &words);
+		if (count == 0)
+			return arguments_keep(shell->arguments, start,
+					      (size_t)(at - start));
+		if (count == 1 && words[0].missing)
+			return words[0].missing;
+	}
+	return NULL;
+}
+
 static void arithmetic(struct shell *shell, struct builder *b)
 {
 	const char *start = shell->at + 2; /* after "((" */
@@ -155,8 +180,10 @@ static void arithmetic(struct shell *shell, struct builder *b)
 		shell_put(
 			shell, b, text,
 			(size_t)snprintf(text, sizeof text, "%lld", (long long)value));
-	else
+	else {
 		put_unknown(shell, b);
+		b->missing = unset_in(shell, start, end);
+	}
 }
 
 /* $@ and $*: "$@" is a word each. */
