@@ -20,7 +20,7 @@ static const char *const noise[] = {
 	"reasoning",   "quantised", "original", "autoround",  "quark",       "qat",
 	"ct",          "bnb",       "nf4",      "linearized", "dequantized", "w4a4",
 	"mtp",         "quarot",    "mcore",    "w8a8c8",     "w4a8c8",      "floatmtp",
-	NULL
+	"pretrained",  NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of

@@ -116,6 +116,32 @@ static void a_frozen_text_part_adapts(void **state)
 	expect(&s, "lora_rank", "off");
 }
 
+/* The language part of InternVL's table of models, told as a part. */
+static void text_parts_go_by_their_names(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "OpenGVLab/InternVL2_5-1B", "qwen2.5-0.5b" },
+		{ "OpenGVLab/InternVL2_5-8B", "internlm2-7b" },
+		{ "OpenGVLab/InternVL2_5-26B", "internlm2-20b" },
+		{ "OpenGVLab/InternVL2_5-78B", "qwen2.5-72b" },
+		{ "OpenGVLab/InternVL3_5-30B-A3B-Pretrained", "qwen3-30b-a3b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		char text[256];
+
+		snprintf(text, sizeof text,
+			 "torchrun --nproc_per_node 8 tune.py --model_name_or_path %s "
+			 "--per_device_train_batch_size 1\n",
+			 rows[i][0]);
+		read_good("trainer", text, &s);
+		assert_string_equal(s.model.name, rows[i][1]);
+		assert_non_null(strstr(s.model.approximate, "the text part of"));
+	}
+}
+
 static void a_text_part_that_stays_is_refused(void **state)
 {
 	static const char *const flags[] = {
@@ -183,6 +209,7 @@ int main(void)
 		cmocka_unit_test(bigscience_has_gates),
 		cmocka_unit_test(a_familys_program_is_told),
 		cmocka_unit_test(a_frozen_text_part_adapts),
+		cmocka_unit_test(text_parts_go_by_their_names),
 		cmocka_unit_test(a_text_part_that_stays_is_refused),
 		cmocka_unit_test(launchers_name_no_task),
 		cmocka_unit_test(sums_name_what_they_lack),
