@@ -138,7 +138,7 @@ static bool read_row(const struct mapped *m, const struct mapping *row)
 	if (!pair) {
 		if (pairs_find(m->pairs, row->key))
 			import_note(m->report, IMPORT_ASSUMED, row->knob,
-				    "%s auto: filled in by the trainer", row->key);
+				    "%s auto: left to the program", row->key);
 		return !row->absent || mapped_set(m, row->knob, row->absent, NULL);
 	}
 	if (row->words &&
