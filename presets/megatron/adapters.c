@@ -40,13 +40,14 @@ static const char *targets_of(const char *names)
 	return strstr(names, "proj") || strstr(names, "linear_o") ? "attention" : "qkv";
 }
 
-static bool read_matrices(const struct arguments *arguments, struct scenario *out)
+static bool read_matrices(const struct arguments *arguments, const char *named,
+			  struct scenario *out)
 {
 	const struct argument *rank = arguments_find(arguments, "lora-r");
 
 	return set(out, "lora_rank",
 		   rank && rank->value[0] != '\0' ? rank->value : "16") &&
-	       set(out, "lora_targets", targets_of(matrices(arguments)->value)) &&
+	       set(out, "lora_targets", targets_of(named)) &&
 	       (!arguments_find(arguments, "qlora") ||
 		set(out, "frozen_format", "nf4"));
 }
@@ -56,10 +57,11 @@ bool megatron_adapters(const struct arguments *arguments, const struct argument 
 {
 	const struct argument *a = arguments_find(arguments, "bridge-lora"),
 			      *targets =
-				      arguments_find(arguments, "bridge-lora-targets");
+				      arguments_find(arguments, "bridge-lora-targets"),
+			      *named = matrices(arguments);
 
-	if (!a && matrices(arguments))
-		return read_matrices(arguments, out);
+	if (!a && named)
+		return read_matrices(arguments, named->value, out);
 	if (!a)
 		return unsaid_adapters(arguments, recipe, out, report);
 	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s%s%s", a->value,
