@@ -467,7 +467,7 @@ static void quiet_hosts(struct step *step)
 static void test_shards_show_so_much_everywhere(void **state)
 {
 	struct trial *trial = calloc(1, sizeof *trial);
-	struct step *step = &trial->step;
+	struct step *step = &trial->whole.step;
 	struct layer_cost part[MAX_PARTS];
 	int some = 0, none = 0;
 

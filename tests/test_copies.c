@@ -17,7 +17,7 @@
 #define MEMORY (1e12 * 0.5)
 
 static struct estimate whole, without;
-static struct step step;
+static struct whole_step run;
 
 static void fsdp(struct scenario *s, const char *stack)
 {
@@ -38,8 +38,8 @@ static struct chunk_time chunk(const struct scenario *s, int k)
 {
 	struct chunk_time t;
 
-	assert_true(train_step(s, &step, &whole));
-	step_chunk_time(&step, k, &t, NULL);
+	assert_true(train_step(s, &run, &whole));
+	step_chunk_time(&run.step, k, &t, NULL);
 	return t;
 }
 
@@ -111,7 +111,7 @@ static void a_pipeline_copies_sums_once(void **state)
 	s.plan.pp = 2;
 	s.plan.schedule = SCHEDULE_1F1B;
 	t = chunk(&s, 0);
-	assert_int_equal(step.micro_batches, 8);
+	assert_int_equal(run.step.micro_batches, 8);
 	assert_close(t.copy_forward, half * 4 / 8 / MEMORY, 1e-9);
 	assert_close(t.copy_gradients, half * 6 / 8 / MEMORY, 1e-9);
 }

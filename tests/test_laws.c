@@ -386,25 +386,27 @@ static void test_mtp_has_a_table_of_its_own(void **state)
  * them than the FLOPs of 2h x h at the peak. */
 static void test_mtp_takes_the_time_of_its_product(void **state)
 {
-	static struct step step;
-	const struct layer_cost *layer, *mtp = &step.mtp;
+	static struct whole_step whole;
+	const struct step *step = &whole.step;
+	const struct layer_cost *layer, *mtp = &step->mtp;
 	double peak, seconds;
 	struct scenario s;
 
 	(void)state;
 	case_mla(&s);
-	assert_true(train_step(&s, &step, &one));
-	layer = &step.kind[model_mtp_kind(&s.model)];
+	assert_true(train_step(&s, &whole, &one));
+	layer = &step->kind[model_mtp_kind(&s.model)];
 	peak = s.cluster.accelerator.peak_flops[PRECISION_BF16];
-	seconds = 2 * step.context.tokens * 2 * 7168 * 7168 / (double)s.plan.tp / peak;
-	assert_true(mtp->forward - layer->forward - step.head.forward > seconds);
-	assert_true(mtp->weight_grad - layer->weight_grad - step.head.weight_grad >
+	seconds = 2 * step->context.tokens * 2 * 7168 * 7168 / (double)s.plan.tp / peak;
+	assert_true(mtp->forward - layer->forward - step->head.forward > seconds);
+	assert_true(mtp->weight_grad - layer->weight_grad - step->head.weight_grad >
 		    seconds);
-	assert_close(mtp->flops - layer->flops - step.head.flops, seconds * peak, 1e-9);
+	assert_close(mtp->flops - layer->flops - step->head.flops, seconds * peak,
+		     1e-9);
 	/* Megatron's checkpoint is around both: the product runs again with its layer
 	 */
 	case_set(&s, "recompute", "full");
-	assert_true(train_step(&s, &step, &one));
+	assert_true(train_step(&s, &whole, &one));
 	assert_close(mtp->again_flops - layer->again_flops, seconds * peak, 1e-9);
 }
 

@@ -197,13 +197,14 @@ static void add_weight_grad(const struct asked *a, struct explanation *out)
 static void add_exposed(const struct asked *a, struct explanation *out, bool forward)
 {
 	const struct step *step = explain_step(a);
+	bool hides = step_hides_in_pairs(a->scenario);
 	bool joins =
 		forward ? a->chunk > 0 : a->chunk < step->stages * step->chunks - 1;
 
 	sum_layers(a, out, forward ? "exposed_forward" : "exposed_backward");
-	if (step->pipeline.hides && out->terms == 0)
+	if (hides && out->terms == 0)
 		sum_layers(a, out, forward ? "alone_forward" : "alone_backward");
-	else if (step->pipeline.hides) {
+	else if (hides) {
 		explain_say(out, " + alone");
 		own(a, out, "alone", "of a pass that runs without its pair",
 		    forward ? "alone_forward" : "alone_backward");

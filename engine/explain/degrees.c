@@ -167,11 +167,12 @@ VALUE(phase, a->estimate->pipeline_seconds)
 
 static double again_flops(const struct asked *a)
 {
-	const struct step *step = explain_step(a);
+	const struct whole_step *whole = explain_whole(a);
+	int stages = whole->step.stages;
 	double flops = 0;
 
-	for (int i = 0; i < step->stages; i++)
-		flops += step->work[i].recompute_flops / (double)step->stages;
+	for (int i = 0; i < stages; i++)
+		flops += whole->load[i].work.recompute_flops / (double)stages;
 	return flops;
 }
 

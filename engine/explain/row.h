@@ -31,7 +31,7 @@ struct explain_facts {
 	struct layer_cost cost; /* of the graph, without whole recomputation */
 	union {
 		struct { /* of training */
-			struct step step;
+			struct whole_step whole;
 			struct estimate again;
 		};
 		struct { /* of a server */
@@ -232,9 +232,10 @@ void explain_attention_rate(const struct asked *asked, struct explanation *out);
 void explain_parameters(const struct asked *asked, struct explanation *out,
 			bool active);
 
-/* The step of the scenario, and the graph of asked->part; NULL where the plan can't
- * run. */
-struct step *explain_step(const struct asked *asked);
+/* The step of the scenario, its parts alone, and the graph of asked->part; NULL where
+ * the plan can't run. */
+const struct whole_step *explain_whole(const struct asked *asked);
+const struct step *explain_step(const struct asked *asked);
 const struct graph *explain_graph(const struct asked *asked);
 /* The same of a server, which has stood its estimate; facts->legal says so. */
 const struct explain_facts *explain_server(const struct asked *asked);

@@ -14,7 +14,7 @@ static struct sync_part part_of(const struct asked *a, int slot)
 {
 	struct sync_part part[SYNC_SLOTS];
 
-	step_sync_parts(explain_step(a), a->stage, part);
+	step_sync_parts(explain_step(a), explain_whole(a)->load, a->stage, part);
 	return part[slot];
 }
 
@@ -159,7 +159,7 @@ void explain_sync(const struct asked *a, struct explanation *out)
 {
 	struct sync_part part[SYNC_SLOTS];
 
-	step_sync_parts(explain_step(a), a->stage, part);
+	step_sync_parts(explain_step(a), explain_whole(a)->load, a->stage, part);
 	for (int i = 0; i < SYNC_SLOTS; i++) {
 		char symbol[EXPLAIN_MAX_SYMBOL];
 
@@ -325,7 +325,7 @@ static bool add_sync(const struct asked *a, struct explanation *out)
 	struct sync_part part[SYNC_SLOTS];
 
 	for (int stage = 0; stage < a->estimate->stages; stage++) {
-		step_sync_parts(explain_step(a), stage, part);
+		step_sync_parts(explain_step(a), explain_whole(a)->load, stage, part);
 		for (int i = 0; i < SYNC_SLOTS; i++)
 			if (is_of(explain_traffic_row(a), &part[i]))
 				return add_stages(a, out, slot_members[i], 1);
@@ -370,7 +370,6 @@ static void add_training(const struct asked *a, struct explanation *out)
 	static const char *const gathers[] = { "gather weights", "gather experts" };
 	static const char *const scatters[] = { "scatter gradients",
 						"scatter experts" };
-	const struct step *step = explain_step(a);
 
 	if (add_layers(a, out) || add_sync(a, out) ||
 	    add_shards(a, out, gathers, "gathers_seconds") ||
@@ -379,7 +378,7 @@ static void add_training(const struct asked *a, struct explanation *out)
 	    add_stages(a, out, "transfer_seconds", 1))
 		return;
 	explain_say(out, "%s",
-		    step && step->pipeline.hides ? EXPLAIN_SIMULATED : several);
+		    step_hides_in_pairs(a->scenario) ? EXPLAIN_SIMULATED : several);
 }
 
 /* A part of what travels between experts shows where two halves of a batch take turns.

@@ -2,9 +2,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/terms.h"
 #include "engine/schedule/schedule.h"
-#include "engine/train/terms.h"
 
 /* --- how many layers of each kind, and which ends --- */
 
@@ -156,7 +155,7 @@ static void largest_part(const struct asked *a, struct explanation *out,
 
 static const struct stage_sum *sum_of(const struct asked *a)
 {
-	return &explain_step(a)->sum[a->stage];
+	return &explain_whole(a)->load[a->stage].sum;
 }
 
 #define PARTS(name, member)                                              \
@@ -211,14 +210,13 @@ static void again_terms(const struct asked *a, struct explanation *out)
 		explain_say(out, "0");
 }
 
-#define HOLDING_OF(name, field)                         \
-	static double name(const struct asked *a)       \
-	{                                               \
-		struct holding h;                       \
-                                                        \
-		holding_begin(explain_step(a), &h);     \
-		holding_enter(&h, a->stage, sum_of(a)); \
-		return h.field;                         \
+#define HOLDING_OF(name, field)                   \
+	static double name(const struct asked *a) \
+	{                                         \
+		struct holding h;                 \
+                                                  \
+		explain_holding(a, &h);           \
+		return h.field;                   \
 	}
 
 HOLDING_OF(again, again)

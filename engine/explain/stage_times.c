@@ -2,48 +2,49 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/terms.h"
 #include "engine/schedule/schedule.h"
-#include "engine/train/terms.h"
 
 static const struct stage_sum *sum_of(const struct asked *a)
 {
-	return &explain_step(a)->sum[a->stage];
+	return &explain_whole(a)->load[a->stage].sum;
 }
 
-static double waiting(const struct asked *a)
+static const struct stage_work *work_of(const struct asked *a)
 {
-	const struct step *step = explain_step(a);
-
-	return explain_scaled(a, step->result.idle[a->stage]);
+	return &explain_whole(a)->load[a->stage].work;
 }
 
-VALUE(transfer, explain_scaled(a, explain_step(a)->result.transfer[a->stage]))
-VALUE(working, explain_scaled(a, explain_step(a)->result.busy[a->stage]))
-VALUE(inside, explain_scaled(a, explain_step(a)->work[a->stage].exposed_seconds))
+static const struct pipeline_result *ran(const struct asked *a)
+{
+	return &explain_whole(a)->result;
+}
+
+VALUE(waiting, explain_scaled(a, ran(a)->idle[a->stage]))
+VALUE(transfer, explain_scaled(a, ran(a)->transfer[a->stage]))
+VALUE(working, explain_scaled(a, ran(a)->busy[a->stage]))
+VALUE(inside, explain_scaled(a, work_of(a)->exposed_seconds))
 
 static double paired(const struct asked *a)
 {
-	const struct step *step = explain_step(a);
-	double each = step->work[a->stage].forward_seconds +
-		      step->work[a->stage].backward_seconds;
+	double m = (double)explain_step(a)->micro_batches;
+	double each = work_of(a)->forward_seconds + work_of(a)->backward_seconds;
 
-	return explain_scaled(a, (double)step->micro_batches * each -
-					 step->result.busy[a->stage]);
+	return explain_scaled(a, m * each - ran(a)->busy[a->stage]);
 }
 
-VALUE(sync, explain_scaled(a, explain_step(a)->work[a->stage].sync_seconds))
+VALUE(sync, explain_scaled(a, work_of(a)->sync_seconds))
 
-static double late(const struct asked *a)
+/* What a stage has to do behind the pipeline. */
+static double end_of(const struct stage_work *work)
 {
-	const struct step *step = explain_step(a);
-
-	return explain_scaled(a, step_ends(step) -
-					 (step->work[a->stage].sync_seconds +
-					  step->work[a->stage].optimizer_seconds));
+	return work->sync_seconds + work->optimizer_seconds;
 }
 
-VALUE(again_flops, explain_step(a)->work[a->stage].recompute_flops)
+VALUE(late, explain_scaled(a, step_ends(explain_step(a), explain_whole(a)->load) -
+				      end_of(work_of(a))))
+
+VALUE(again_flops, work_of(a)->recompute_flops)
 
 static void working_terms(const struct asked *a, struct explanation *out)
 {
@@ -51,7 +52,7 @@ static void working_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "m", "micro-batches", "micro_batches");
 	own(a, out, "f", "a forward, with exposed communication", "forward_seconds");
 	own(a, out, "b", "a backward, with exposed communication", "backward_seconds");
-	if (!explain_step(a)->pipeline.hides)
+	if (!step_hides_in_pairs(a->scenario))
 		return;
 	explain_say(out, " - h");
 	own(a, out, "h", "hidden where a forward and a backward run as a pair",
@@ -60,12 +61,12 @@ static void working_terms(const struct asked *a, struct explanation *out)
 
 static void late_terms(const struct asked *a, struct explanation *out)
 {
-	const struct step *step = explain_step(a);
+	const struct whole_step *whole = explain_whole(a);
+	const struct stage_load *load = whole->load;
 	int last = 0;
 
-	for (int i = 1; i < step->stages; i++)
-		if (step->work[i].sync_seconds + step->work[i].optimizer_seconds >
-		    step->work[last].sync_seconds + step->work[last].optimizer_seconds)
+	for (int i = 1; i < whole->step.stages; i++)
+		if (end_of(&load[i].work) > end_of(&load[last].work))
 			last = i;
 	if (last == a->stage) {
 		explain_say(out, "0");
@@ -79,17 +80,11 @@ static void late_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "o", "its optimizer", "optimizer_seconds");
 }
 
-static void enter(const struct asked *a, struct holding *h)
-{
-	holding_begin(explain_step(a), h);
-	holding_enter(h, a->stage, sum_of(a));
-}
-
 static double all_trained(const struct asked *a)
 {
 	struct holding h;
 
-	enter(a, &h);
+	explain_holding(a, &h);
 	return h.local;
 }
 
@@ -104,7 +99,7 @@ static double shared_trained(const struct asked *a)
 {
 	struct holding h;
 
-	enter(a, &h);
+	explain_holding(a, &h);
 	return h.shared;
 }
 
@@ -112,7 +107,7 @@ static double moved(const struct asked *a)
 {
 	struct holding h;
 
-	enter(a, &h);
+	explain_holding(a, &h);
 	return states_update_value(h.plan->optimizer_offload, h.shared, h.local,
 				   states_moved_bytes(a->scenario));
 }
@@ -203,15 +198,14 @@ void explain_chunk_times(const struct asked *a, struct explanation *out,
 
 static void inside_terms(const struct asked *a, struct explanation *out)
 {
-	const struct step *step = explain_step(a);
 	double hidden = paired(a);
 
 	explain_say(out, "m * ");
 	explain_from(a, out, "m", "micro-batches", "micro_batches");
 	explain_chunk_times(a, out, "exposed_seconds", "exposed in a micro-batch");
-	if (!step->pipeline.hides || hidden <= 0)
+	if (!step_hides_in_pairs(a->scenario) || hidden <= 0)
 		return;
-	if (step->work[a->stage].exposed_seconds == 0) {
+	if (work_of(a)->exposed_seconds == 0) {
 		out->formula[0] = '\0';
 		out->terms = 0;
 		explain_say(out, "max(0, -h)");

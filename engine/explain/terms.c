@@ -3,13 +3,20 @@
 
 #include <string.h>
 
+void explain_holding(const struct asked *a, struct holding *out)
+{
+	const struct whole_step *whole = explain_whole(a);
+
+	holding_begin(&whole->step, out);
+	holding_enter(out, a->stage, &whole->load[a->stage].sum,
+		      whole->result.in_flight[a->stage]);
+}
+
 static double value_of(const struct asked *a, const struct term *term)
 {
-	const struct step *step = explain_step(a);
 	struct holding h;
 
-	holding_begin(step, &h);
-	holding_enter(&h, a->stage, &step->sum[a->stage]);
+	explain_holding(a, &h);
 	h.activations = a->estimate->stage[a->stage].activations_bytes;
 	h.buffers = a->estimate->stage[a->stage].buffers_bytes;
 	return term->value(&h);

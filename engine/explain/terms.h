@@ -5,6 +5,8 @@
 #include "engine/explain/row.h"
 #include "engine/train/terms.h"
 
+/* What the rows read of the asked stage; but for its activations and buffers. */
+void explain_holding(const struct asked *asked, struct holding *out);
 /* The row of that key behind "stages.3."; false if there is none. */
 bool explain_term_of_stage(const struct asked *asked, const char *key,
 			   struct explain_number *out);

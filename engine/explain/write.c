@@ -261,17 +261,24 @@ static const struct explain_facts *facts_of(const struct asked *asked)
 		f->part = -1;
 		f->legal = asked->estimate->legal &&
 			   (asked->scenario->plan.mode == MODE_TRAINING
-				    ? train_step(asked->scenario, &f->step, &f->again)
+				    ? train_step(asked->scenario, &f->whole, &f->again)
 				    : open_server(asked->scenario, f));
 	}
 	return f;
 }
 
-struct step *explain_step(const struct asked *asked)
+const struct whole_step *explain_whole(const struct asked *asked)
 {
 	if (asked->scenario->plan.mode != MODE_TRAINING)
 		return NULL;
-	return facts_of(asked)->legal ? &asked->facts->step : NULL;
+	return facts_of(asked)->legal ? &asked->facts->whole : NULL;
+}
+
+const struct step *explain_step(const struct asked *asked)
+{
+	const struct whole_step *whole = explain_whole(asked);
+
+	return whole ? &whole->step : NULL;
 }
 
 const struct graph *explain_graph(const struct asked *asked)
@@ -282,8 +289,8 @@ const struct graph *explain_graph(const struct asked *asked)
 		return NULL;
 	if (f->part != asked->part) {
 		f->part = asked->part;
-		step_draw(&f->step.context, f->part, &f->graph);
-		layer_cost(&f->step.context, &f->graph, false, &f->cost);
+		step_draw(&f->whole.step.context, f->part, &f->graph);
+		layer_cost(&f->whole.step.context, &f->graph, false, &f->cost);
 	}
 	return &f->graph;
 }

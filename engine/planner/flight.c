@@ -32,7 +32,7 @@ static void keep_flight(struct planner *p, struct flight key)
 		if (!search_grow(p, (void **)&list->held, list->used, &list->room,
 				 sizeof *list->held))
 			return;
-		list->held[list->used++] = p->trial->step.result.in_flight[s];
+		list->held[list->used++] = p->trial->whole.result.in_flight[s];
 	}
 	if (search_grow(p, (void **)&list->item, list->count, &list->capacity,
 			sizeof key))
@@ -42,7 +42,7 @@ static void keep_flight(struct planner *p, struct flight key)
 void search_hold(struct planner *p)
 {
 	struct trial *trial = p->trial;
-	const struct pipeline_input *in = &trial->step.pipeline;
+	const struct pipeline_input *in = &trial->whole.pipeline;
 	struct flight key = { in->schedule, in->stages, in->chunks, 0,
 			      in->micro_batches };
 	const double *held;
@@ -51,10 +51,10 @@ void search_hold(struct planner *p)
 		return;
 	held = find(&p->flights, &key);
 	if (held) {
-		memcpy(trial->step.result.in_flight, held,
+		memcpy(trial->whole.result.in_flight, held,
 		       (size_t)in->stages * sizeof *held);
 	} else {
-		pipeline_order_in_flight(in, &trial->step.result);
+		pipeline_order_in_flight(in, &trial->whole.result);
 		keep_flight(p, key);
 	}
 	trial->holds = trial->counted = true;

@@ -213,7 +213,7 @@ static bool holds_evenly(struct planner *p, const struct option *shape)
 	const struct scenario *s = &p->trial->scenario;
 
 	return s->plan.split == SPLIT_BALANCED_MEMORY && shape->has_even && p->trains &&
-	       deal_layers(p, true) && split_is_even(s, &p->trial->step.split);
+	       deal_layers(p, true) && split_is_even(s, &p->trial->whole.step.split);
 }
 
 /* Returns what it cost. */

@@ -154,7 +154,7 @@ static double exposed_offload(const struct scenario *scenario,
 }
 
 /* Activations that go out and come back; what that leaves exposed. */
-static void offload_traffic(struct step *step, double times, struct chunk_time *t,
+static void offload_traffic(const struct step *step, double times, struct chunk_time *t,
 			    struct estimate *out)
 {
 	double rate = cluster_host_rate(&step->scenario->cluster);
@@ -202,13 +202,13 @@ static void stand_alone(const struct step *step, int k, struct alike *out)
 }
 
 /* What each of them takes, launching and traffic included. */
-static void time_chunk(struct step *step, const struct alike *all, struct chunk_time *t,
-		       struct estimate *out)
+static void time_chunk(const struct step *step, const struct alike *all,
+		       struct chunk_time *t, struct estimate *out)
 {
 	int k = all->first;
 
 	sum_chunk(step, k, all->layers, t);
-	if (step->pipeline.hides) {
+	if (step_hides_in_pairs(step->scenario)) {
 		t->exposed_forward += t->alone_forward;
 		t->exposed_backward += t->alone_backward;
 	}
@@ -239,7 +239,7 @@ static void time_chunk(struct step *step, const struct alike *all, struct chunk_
 		t->input_grad + t->recompute + t->exposed_backward + t->late_backward;
 }
 
-void step_chunk_time(struct step *step, int k, struct chunk_time *time,
+void step_chunk_time(const struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out)
 {
 	struct alike one;
@@ -262,19 +262,28 @@ static void add_to_stage(struct stage_work *to, const struct chunk_time *t,
 	to->recompute_flops += runs * t->again_flops;
 }
 
+/* Where the times of virtual stages go. */
+struct chunk_places {
+	const struct step *step;
+	struct stage_load *load; /* of each stage */
+	struct pipeline_input *pipeline;
+	struct estimate *out;
+	int16_t next[MAX_VIRTUAL]; /* of one virtual stage the next that is like it */
+};
+
 /* `times` of them on one stage. */
-static void place_on(struct step *step, int stage, const struct alike *all,
+static void place_on(const struct chunk_places *to, int stage, const struct alike *all,
 		     const struct chunk_time *t, double times)
 {
+	const struct step *step = to->step;
 	int mirror = step->stages - 1 - stage, copies = mesh_copies(step->scenario);
 	double m = (double)step->micro_batches;
 
-	add_to_stage(&step->work[stage], t, times / copies, m);
-	step_add_layers(step, all->first, all->layers, times, &step->sum[stage]);
-	if (copies == 2) {
-		add_to_stage(&step->work[mirror], t, times / copies, m);
-		step_add_layers(step, all->first, all->layers, times,
-				&step->sum[mirror]);
+	for (int copy = 0; copy < copies; copy++) {
+		struct stage_load *load = &to->load[copy == 0 ? stage : mirror];
+
+		add_to_stage(&load->work, t, times / copies, m);
+		step_add_layers(step, all->first, all->layers, times, &load->sum);
 	}
 }
 
@@ -289,78 +298,82 @@ static bool same_layers(int kinds, const struct alike *a, const struct alike *b)
 }
 
 /* All virtual stages of a kind. */
-static void place_chunks(struct step *step, const struct alike *all,
-			 const int16_t *next, struct estimate *out)
+static void place_chunks(const struct chunk_places *to, const struct alike *all)
 {
+	const struct step *step = to->step;
+	struct pipeline_input *pipeline = to->pipeline;
 	int schedule = step->scenario->plan.schedule, count[MAX_STAGES];
 	bool several = all->times > step->stages;
 	struct chunk_time t;
 
-	time_chunk(step, all, &t, out);
+	time_chunk(step, all, &t, to->out);
 	if (several)
 		memset(count, 0, (size_t)step->stages * sizeof *count);
-	for (int i = all->first; i >= 0; i = i == all->last ? -1 : next[i]) {
+	for (int i = all->first; i >= 0; i = i == all->last ? -1 : to->next[i]) {
 		int stage = schedule_stage(schedule, step->stages, i);
 
-		step->pipeline.forward[i] = t.all_forward;
-		step->pipeline.input_grad[i] = t.all_input_grad;
-		step->pipeline.weight_grad[i] = t.weight_grad;
+		pipeline->forward[i] = t.all_forward;
+		pipeline->input_grad[i] = t.all_input_grad;
+		pipeline->weight_grad[i] = t.weight_grad;
 		/* of both; each of the two saves half */
-		step->pipeline.pair_hides[i] = t.pairs_hide / 2;
-		step->pipeline.held[i] = t.saved_bytes + t.host_bytes;
+		pipeline->pair_hides[i] = t.pairs_hide / 2;
+		pipeline->held[i] = t.saved_bytes + t.host_bytes;
 		if (several)
 			count[stage]++;
 		else
-			place_on(step, stage, all, &t, 1);
+			place_on(to, stage, all, &t, 1);
 	}
 	for (int s = 0; several && s < step->stages; s++)
 		if (count[s] > 0)
-			place_on(step, s, all, &t, count[s]);
+			place_on(to, s, all, &t, count[s]);
 }
 
 /* The kind that this one belongs to, one forgotten for it if it is new. */
-static struct alike *kind_of(struct step *step, const struct alike *one,
-			     struct alike *kind, int *kinds, const int16_t *next,
-			     struct estimate *out)
+static struct alike *kind_of(const struct chunk_places *to, const struct alike *one,
+			     struct alike *kind, int *kinds)
 {
 	int seen = *kinds < KINDS ? *kinds : KINDS;
 	struct alike *new;
 
 	for (int i = 0; i < seen; i++)
-		if (same_layers(step->scenario->model.kinds, &kind[i], one))
+		if (same_layers(to->step->scenario->model.kinds, &kind[i], one))
 			return &kind[i];
 	new = &kind[(*kinds)++ % KINDS];
 	if (*kinds > KINDS)
-		place_chunks(step, new, next, out);
+		place_chunks(to, new);
 	*new = *one;
 	new->times = 0;
 	return new;
 }
 
-void step_chunks(struct step *step, struct estimate *out)
+void step_chunks(const struct step *step, struct stage_load *load,
+		 struct pipeline_input *pipeline, struct estimate *out)
 {
-	int16_t next[MAX_VIRTUAL];
+	struct chunk_places to;
 	struct alike kind[KINDS];
 	int kinds = 0;
 
-	clear_bytes(step->sum, (size_t)step->stages * sizeof *step->sum);
-	clear_bytes(step->work, (size_t)step->stages * sizeof *step->work);
+	to.step = step;
+	to.load = load;
+	to.pipeline = pipeline;
+	to.out = out;
+	clear_bytes(load, (size_t)step->stages * sizeof *load);
 	for (int k = 0; k < step->stages * step->chunks; k++) {
 		struct alike one, *all;
 
 		stand_alone(step, k, &one);
 		if (is_end(&step->split, k)) {
-			place_chunks(step, &one, next, out);
+			place_chunks(&to, &one);
 			continue;
 		}
-		all = kind_of(step, &one, kind, &kinds, next, out);
-		next[all->last] = (int16_t)k;
+		all = kind_of(&to, &one, kind, &kinds);
+		to.next[all->last] = (int16_t)k;
 		all->last = k;
 		all->times++;
 	}
 	for (int i = 0; i < kinds && i < KINDS; i++)
-		place_chunks(step, &kind[i], next, out);
-	step->pipeline.weighed = true;
+		place_chunks(&to, &kind[i]);
+	pipeline->weighed = true;
 }
 
 void step_chunk_parts(const struct step *step, int k, double *held_bytes,

@@ -117,12 +117,13 @@ static void pass_on(struct holding *h, int stage)
 		step->chunks - (schedule_stage(schedule, step->stages, 0) == stage);
 	h->sends =
 		step->chunks - (schedule_stage(schedule, step->stages, last) == stage);
-	h->in_flight = step->result.in_flight[stage];
 }
 
-void holding_enter(struct holding *h, int stage, const struct stage_sum *sum)
+void holding_enter(struct holding *h, int stage, const struct stage_sum *sum,
+		   double in_flight)
 {
 	h->sum = sum;
+	h->in_flight = in_flight;
 	pass_on(h, stage);
 	h->again = step_again(h->step->scenario, sum) ? sum->again_bytes : 0;
 	h->gathered = h->gathered_trained = 0;
@@ -144,25 +145,24 @@ double step_graph_bytes(const struct scenario *scenario)
 }
 
 /* A micro-batch runs through one copy of the layers. */
-static void hold_activations(const struct holding *h, int stage,
-			     struct stage_memory *out)
+static void hold_activations(const struct holding *h, struct stage_memory *out)
 {
 	double copies = (double)h->step->mesh.copies;
 
-	out->in_flight = h->step->result.in_flight[stage];
+	out->in_flight = h->in_flight;
 	out->activations_bytes =
 		out->in_flight * (h->sum->saved_bytes / copies) + h->again;
 	out->host_activations_bytes = out->in_flight * h->sum->host_bytes / copies;
 }
 
 static void hold_stage(struct holding *h, int stage, const struct stage_sum *sum,
-		       struct stage_memory *out)
+		       double in_flight, struct stage_memory *out)
 {
-	holding_enter(h, stage, sum);
+	holding_enter(h, stage, sum, in_flight);
 	out->layers = sum->layers;
 	out->kv_bytes = 0;
 	hold_states(h->plan, sum, &h->each, out);
-	hold_activations(h, stage, out);
+	hold_activations(h, out);
 	h->activations = out->activations_bytes;
 	out->buffers_bytes = holding_buffers(h);
 	h->buffers = out->buffers_bytes;
@@ -175,15 +175,16 @@ static void hold_stage(struct holding *h, int stage, const struct stage_sum *sum
 }
 
 void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
-	       struct stage_memory *out)
+	       double in_flight, struct stage_memory *out)
 {
 	struct holding h;
 
 	holding_begin(step, &h);
-	hold_stage(&h, stage, sum, out);
+	hold_stage(&h, stage, sum, in_flight, out);
 }
 
-double step_bytes(const struct step *step)
+double step_bytes(const struct step *step, const struct stage_load *load,
+		  const double *in_flight)
 {
 	struct stage_memory held;
 	struct holding h;
@@ -191,7 +192,7 @@ double step_bytes(const struct step *step)
 
 	holding_begin(step, &h);
 	for (int i = 0; i < step->stages; i++) {
-		hold_stage(&h, i, &step->sum[i], &held);
+		hold_stage(&h, i, &load[i].sum, in_flight[i], &held);
 		most = larger(most, held.total_bytes);
 	}
 	return most;
@@ -233,7 +234,8 @@ static void judge(const struct scenario *scenario, struct estimate *out)
 	out->fit_probability = step_fit_chance(scenario, out, need, room);
 }
 
-void step_memory(const struct step *step, struct estimate *out)
+void step_memory(const struct step *step, const struct stage_load *load,
+		 const double *in_flight, struct estimate *out)
 {
 	const struct accelerator *a = &step->scenario->cluster.accelerator;
 
@@ -244,7 +246,7 @@ void step_memory(const struct step *step, struct estimate *out)
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_memory *held = &out->stage[i];
 
-		hold_stage(&h, i, &step->sum[i], held);
+		hold_stage(&h, i, &load[i].sum, in_flight[i], held);
 		if (held->total_bytes > out->stage[out->fullest_stage].total_bytes)
 			out->fullest_stage = i;
 	}

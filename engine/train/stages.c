@@ -54,12 +54,12 @@ static void send_cost(struct step *step)
 	}
 	collective_cost(&step->context.fabric, &step->mesh.pp_group, COLLECTIVE_SEND,
 			step->send_bytes, &step->send);
-	step->pipeline.send_seconds = step->send.seconds;
 }
 
 /* Forward and backward over every cut; a stage sends (cuts / stages) on average. What
  * holds a stage is exposed; waiting beside computation is idle time of the pipeline. */
-static void send_traffic(const struct step *step, struct estimate *out)
+static void send_traffic(const struct step *step, const double *transfer,
+			 struct estimate *out)
 {
 	double cuts = schedule_cuts(step->scenario->plan.schedule, step->stages,
 				    step->chunks);
@@ -74,7 +74,7 @@ static void send_traffic(const struct step *step, struct estimate *out)
 			     step->send_bytes * (double)step->mesh.tp, &step->join,
 			     each * step->join.seconds);
 	for (int i = 0; i < step->stages; i++)
-		exposed += step->result.transfer[i];
+		exposed += transfer[i];
 	step_traffic(out, "stage to stage", DIM_PP, COLLECTIVE_SEND,
 		     &step->mesh.pp_group, each, step->send_bytes, &step->send,
 		     exposed / (double)step->stages);
@@ -82,54 +82,67 @@ static void send_traffic(const struct step *step, struct estimate *out)
 
 /* What pairs of a forward and a backward hid: the stages were busy that much less. The
  * list of traffic still has what every layer would hide by itself. */
-static void hide_in_pairs(struct step *step, struct estimate *out)
+static void hide_in_pairs(const struct step *step, const double *busy,
+			  struct stage_load *load, struct estimate *out)
 {
 	double m = (double)step->micro_batches, more = 0;
 
 	for (int i = 0; i < step->stages; i++) {
-		double each =
-			step->work[i].forward_seconds + step->work[i].backward_seconds;
-		double hidden = m * each - step->result.busy[i];
+		struct stage_work *work = &load[i].work;
+		double each = work->forward_seconds + work->backward_seconds;
+		double hidden = m * each - busy[i];
 
-		hidden = lesser(larger(hidden, 0), step->work[i].exposed_seconds);
-		step->work[i].exposed_seconds -= hidden;
-		more += (m * step->work[i].alone_seconds - hidden) / step->stages;
+		hidden = lesser(larger(hidden, 0), work->exposed_seconds);
+		work->exposed_seconds -= hidden;
+		more += (m * work->alone_seconds - hidden) / step->stages;
 	}
 	step_expose_traffic(out, DIM_EP, more);
 }
 
-bool step_split(struct step *step)
+/* All that a pipeline is asked but for times. */
+static void ask_pipeline(const struct step *step, struct pipeline_input *out)
 {
 	const struct plan *plan = &step->scenario->plan;
+
+	out->stages = step->stages;
+	out->chunks = step->chunks;
+	out->micro_batches = step->micro_batches;
+	out->schedule = plan->schedule;
+	out->group = plan->micro_batch_group;
+	out->overlap_send = plan->overlap_p2p;
+	out->optimizer_sync = plan->optimizer_sync;
+	out->weighed = false;
+	out->enough = 0;
+	out->hides = step_hides_in_pairs(step->scenario);
+}
+
+bool step_split(struct step *step, struct pipeline_input *pipeline,
+		struct pipeline_result *result)
+{
 	double weights[MAX_LAYER_KINDS + 3];
 
 	split_weights(step, weights);
-	step->pipeline.stages = step->stages;
-	step->pipeline.chunks = step->chunks;
-	step->pipeline.micro_batches = step->micro_batches;
-	step->pipeline.schedule = plan->schedule;
-	step->pipeline.group = plan->micro_batch_group;
-	step->pipeline.overlap_send = plan->overlap_p2p;
-	step->pipeline.optimizer_sync = plan->optimizer_sync;
-	step->pipeline.weighed = false;
-	step->pipeline.enough = 0;
-	step->pipeline.hides = step_hides_in_pairs(step->scenario);
-	if (plan->split == SPLIT_BALANCED_MEMORY)
-		return step_split_memory(step, weights);
+	ask_pipeline(step, pipeline);
+	if (step->scenario->plan.split == SPLIT_BALANCED_MEMORY)
+		return step_split_memory(step, weights, pipeline, result);
 	return split_layers(step->scenario, weights, &step->split);
 }
 
-void step_fill(struct step *step, struct estimate *out)
+void step_fill(struct step *step, struct stage_load *load,
+	       struct pipeline_input *pipeline, struct estimate *out)
 {
 	send_cost(step);
-	step_chunks(step, out);
+	pipeline->send_seconds = step->send.seconds;
+	step_chunks(step, load, pipeline, out);
 }
 
-void step_pipeline(struct step *step, struct estimate *out)
+void step_pipeline(struct whole_step *whole, struct estimate *out)
 {
-	step_fill(step, out);
-	pipeline_step(&step->pipeline, &step->result);
-	send_traffic(step, out);
-	if (step->pipeline.hides)
-		hide_in_pairs(step, out);
+	const struct pipeline_result *result = &whole->result;
+
+	step_fill(&whole->step, whole->load, &whole->pipeline, out);
+	pipeline_step(&whole->pipeline, &whole->result);
+	send_traffic(&whole->step, result->transfer, out);
+	if (whole->pipeline.hides)
+		hide_in_pairs(&whole->step, result->busy, whole->load, out);
 }

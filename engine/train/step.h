@@ -110,27 +110,39 @@ struct stage_work {
 	double sync_seconds, optimizer_seconds;
 };
 
-/* The parts of the model as this rank runs them. */
+/* What a stage holds, and what it works. */
+struct stage_load {
+	struct stage_sum sum;
+	struct stage_work work;
+};
+
+/* The parts of the model as this rank runs them, and which of them stand where. */
 struct step {
 	const struct scenario *scenario;
 	struct mesh mesh;
 	struct graph_context context;
-	struct collective_choices choices; /* of its collectives */
 	int64_t micro_batches;
 	int stages, chunks;
 	double kind_layers[MAX_LAYER_KINDS]; /* for traffic */
 	struct layer_cost kind[MAX_LAYER_KINDS];
 	struct layer_cost embedding, head, mtp;
 	struct split split;
-	struct pipeline_input pipeline;
-	struct pipeline_result result;
 	struct collective send; /* between neighbouring stages */
 	struct collective join; /* of its parts over TP, where the stack cuts it */
 	double join_seconds; /* mean of all virtual stages but the first: those behind
 				another on the same stage get no message */
 	double send_bytes;
-	struct stage_sum sum[MAX_STAGES];
-	struct stage_work work[MAX_STAGES];
+};
+
+/* All that stands between a scenario and its estimate: the parts, what each stage makes
+ * of those that it has, and the pipeline over the stages. Who runs a step keeps one;
+ * the functions below are handed what they read of it. */
+struct whole_step {
+	struct step step;
+	struct collective_choices choices; /* of its collectives */
+	struct stage_load load[MAX_STAGES];
+	struct pipeline_input pipeline;
+	struct pipeline_result result;
 };
 
 /* Whether the expert all-to-all hides behind another micro-batch in the pairs that the
@@ -171,17 +183,24 @@ bool step_has_table(const struct step *step, int k);
  * what their stage holds. */
 void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
 		     double times, struct stage_sum *out);
-/* What a stage with such layers holds at its peak. */
-void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
-	       struct stage_memory *out);
-/* Fill the split by what stages hold (SPLIT_BALANCED_MEMORY). */
-bool step_split_memory(struct step *step, const double *weights);
-/* Which layers go where; false if they can't be split. */
-bool step_split(struct step *step);
-/* Times of the virtual stages and sums of the stages; then all that the pipeline needs.
+/* What a stage with such layers and so many micro-batches in flight holds at its peak.
  */
-void step_chunks(struct step *step, struct estimate *out);
-void step_fill(struct step *step, struct estimate *out);
+void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
+	       double in_flight, struct stage_memory *out);
+/* Fill the split by what stages hold (SPLIT_BALANCED_MEMORY): the pipeline tells what
+ * is in flight, and its times and result are overwritten for that. */
+bool step_split_memory(struct step *step, const double *weights,
+		       struct pipeline_input *pipeline, struct pipeline_result *result);
+/* Which layers go where, and what a pipeline over them is asked, but for times; false
+ * if they can't be split. */
+bool step_split(struct step *step, struct pipeline_input *pipeline,
+		struct pipeline_result *result);
+/* Times of the virtual stages and loads of the stages; then all that the pipeline
+ * needs. */
+void step_chunks(const struct step *step, struct stage_load *load,
+		 struct pipeline_input *pipeline, struct estimate *out);
+void step_fill(struct step *step, struct stage_load *load,
+	       struct pipeline_input *pipeline, struct estimate *out);
 /* Seconds of a micro-batch that ZeRO 2 and 3 add to every virtual stage with a layer,
  * at least: what a layer's collective shows. 0 where the CPU might hide it. */
 double step_shard_seconds(const struct step *step);
@@ -195,10 +214,10 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost,
 		     double count);
 /* Times, sums and the pipeline over them, of layers that are split. */
-void step_pipeline(struct step *step, struct estimate *out);
+void step_pipeline(struct whole_step *whole, struct estimate *out);
 /* Times of virtual stage k alone, as step_chunks() put them together, and its share of
  * the traffic (out may be NULL). */
-void step_chunk_time(struct step *step, int k, struct chunk_time *time,
+void step_chunk_time(const struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out);
 /* The calls of train.h for a scenario whose layers that stay wide are kinds of their
  * own already (wide.c). */
@@ -213,7 +232,7 @@ void settled_graph(const struct scenario *scenario, int part, struct graph *out)
  * and behind their split: false if the plan is illegal, as where they can't be split.
  */
 bool step_open(const struct scenario *scenario, bool sums_alone, struct estimate *out);
-bool step_close(struct step *step, bool split, struct estimate *out);
+bool step_close(struct whole_step *whole, bool split, struct estimate *out);
 /* Whether an estimate for who looks at many plans needs no list of traffic: of a pin
  * the list tells whether it runs anywhere. */
 static inline bool step_sums_alone(const struct plan *plan)
@@ -222,14 +241,14 @@ static inline bool step_sums_alone(const struct plan *plan)
 }
 /* Everything of such a scenario: train_estimate() with the step that it was made of.
  * False if the plan is illegal. */
-bool train_step(const struct scenario *scenario, struct step *step,
+bool train_step(const struct scenario *scenario, struct whole_step *whole,
 		struct estimate *out);
 /* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing
  * in its backward. */
 void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 		      double *recompute);
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
-void step_sync(struct step *step, struct estimate *out);
+void step_sync(const struct step *step, struct stage_load *load, struct estimate *out);
 /* What a stage exchanges at the step's end, each in its slot; those of expert weights
  * behind those of dense ones. */
 enum sync_slot {
@@ -247,17 +266,20 @@ struct sync_part {
 	double seconds, exposed;
 	bool overlaps;
 };
-void step_sync_parts(const struct step *step, int stage,
+void step_sync_parts(const struct step *step, const struct stage_load *load, int stage,
 		     struct sync_part part[SYNC_SLOTS]);
 /* Whether the layer at work on a stage holds more than it keeps. */
 bool step_again(const struct scenario *scenario, const struct stage_sum *sum);
 /* Trainable weights of the embedding's table where a stage looks up in it, else 0. */
 double step_sync_table(const struct step *step, int stage);
 /* Seconds behind the pipeline of the stage that ends last. */
-double step_ends(const struct step *step);
-void step_memory(const struct step *step, struct estimate *out);
-/* Bytes of the fullest stage alone. */
-double step_bytes(const struct step *step);
+double step_ends(const struct step *step, const struct stage_load *load);
+/* What each stage holds with so many micro-batches in flight, and whether it fits; and
+ * bytes of the fullest stage alone. */
+void step_memory(const struct step *step, const struct stage_load *load,
+		 const double *in_flight, struct estimate *out);
+double step_bytes(const struct step *step, const struct stage_load *load,
+		  const double *in_flight);
 /* What offload puts into the memory of the fullest node's host, and whether it fits. */
 void step_host(const struct step *step, struct estimate *out);
 /* Of the GPUs of the fullest node, the shares of the stages on it, from `first` on. */
@@ -266,7 +288,7 @@ int step_host_shares(const struct step *step, const struct stage_memory *stage,
 /* Bytes of host memory that a GPU has; 0 = not known. */
 double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
-void step_total(const struct step *step, struct estimate *out);
+void step_total(const struct whole_step *whole, struct estimate *out);
 /* How much wider than that of measured runs its range is. */
 double step_range_factor(const struct scenario *scenario);
 /* Between which factors of the predicted memory the truth is. */

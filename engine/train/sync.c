@@ -68,6 +68,7 @@ struct tie {
  */
 struct sync {
 	const struct step *step;
+	const struct stage_load *load; /* of the stage */
 	struct estimate *out;
 	int stage;
 	struct tie tie;
@@ -104,7 +105,7 @@ double step_sync_table(const struct step *step, int stage)
 static double bare_share(const struct sync *s)
 {
 	double layer = s->layers > 0 ? 1 / s->layers : 1;
-	double trainable = s->step->sum[s->stage].dense_trainable;
+	double trainable = s->load->sum.dense_trainable;
 	double table = step_sync_table(s->step, s->stage);
 
 	if (s->family == SYNC_EXPERTS || table <= 0)
@@ -116,7 +117,7 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 		       const struct group *group, double bytes, bool overlaps)
 {
 	const char *what = names[s->family + slot];
-	const struct stage_work *work = &s->step->work[s->stage];
+	const struct stage_work *work = &s->load->work;
 	double beside = slot == SYNC_PARAMETERS ? work->forward_seconds
 						: work->backward_seconds;
 	struct collective cost;
@@ -277,30 +278,32 @@ static bool is_tied(struct tie tie, int stage)
 	return stage == tie.first || stage == tie.last;
 }
 
-static bool ends_alike(const struct step *step, int a, int b)
+static bool ends_alike(const struct stage_load *a, const struct stage_load *b)
 {
-	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
+	const struct stage_sum *x = &a->sum, *y = &b->sum;
 
-	return step_sync_table(step, a) == step_sync_table(step, b) &&
-	       x->layers == y->layers && x->trained_layers == y->trained_layers &&
+	return x->layers == y->layers && x->trained_layers == y->trained_layers &&
 	       x->dense_trainable == y->dense_trainable &&
 	       x->expert_trainable == y->expert_trainable && x->narrow == y->narrow &&
-	       step->work[a].forward_seconds == step->work[b].forward_seconds &&
-	       step->work[a].backward_seconds == step->work[b].backward_seconds;
+	       a->work.forward_seconds == b->work.forward_seconds &&
+	       a->work.backward_seconds == b->work.backward_seconds;
 }
 
 enum { KINDS = 4 }; /* of stages that are kept in mind */
 
 /* For each stage the first that ends its step like it, and how many do. */
-static void find_alike(const struct step *step, struct tie tie, int *like, int *count)
+static void find_alike(const struct step *step, const struct stage_load *load,
+		       struct tie tie, int *like, int *count)
 {
 	int kind[KINDS], kinds = 0;
 
 	for (int i = 0; i < step->stages; i++) {
 		int k = 0, seen = kinds < KINDS ? kinds : KINDS;
 
-		while (k < seen && (is_tied(tie, i) || is_tied(tie, kind[k]) ||
-				    !ends_alike(step, kind[k], i)))
+		while (k < seen &&
+		       (is_tied(tie, i) || is_tied(tie, kind[k]) ||
+			step_sync_table(step, kind[k]) != step_sync_table(step, i) ||
+			!ends_alike(&load[kind[k]], &load[i])))
 			k++;
 		if (k == seen) {
 			k = kinds++ % KINDS;
@@ -316,12 +319,12 @@ static void find_alike(const struct step *step, struct tie tie, int *like, int *
 static double sync_stage(struct sync *s)
 {
 	const struct step *step = s->step;
-	const struct stage_sum *sum = &step->sum[s->stage];
+	const struct stage_sum *sum = &s->load->sum;
 	const struct shards *shards = &s->holding->shards;
 	double seconds;
 
 	clear_bytes(s->part, SYNC_SLOTS * sizeof *s->part);
-	holding_enter(s->holding, s->stage, sum);
+	holding_enter(s->holding, s->stage, sum, 0);
 	s->family = 0;
 	seconds = reduce_family(s, &step->mesh.dense_group, sum->dense_trainable,
 				shards->dense);
@@ -333,14 +336,15 @@ static double sync_stage(struct sync *s)
 	return seconds + host_seconds(s, s->holding->shared);
 }
 
-void step_sync_parts(const struct step *step, int stage,
+void step_sync_parts(const struct step *step, const struct stage_load *load, int stage,
 		     struct sync_part part[SYNC_SLOTS])
 {
 	struct holding h;
 	struct sync s = { .step = step,
+			  .load = &load[stage],
 			  .stage = stage,
 			  .tie = find_tie(step),
-			  .layers = step->sum[stage].layers,
+			  .layers = load[stage].sum.layers,
 			  .share = 1,
 			  .holding = &h,
 			  .part = part };
@@ -349,7 +353,7 @@ void step_sync_parts(const struct step *step, int stage,
 	sync_stage(&s);
 }
 
-void step_sync(struct step *step, struct estimate *out)
+void step_sync(const struct step *step, struct stage_load *load, struct estimate *out)
 {
 	int like[MAX_STAGES], count[MAX_STAGES];
 	struct tie tie = find_tie(step);
@@ -357,14 +361,15 @@ void step_sync(struct step *step, struct estimate *out)
 	struct holding h;
 
 	holding_begin(step, &h);
-	find_alike(step, tie, like, count);
+	find_alike(step, load, tie, like, count);
 	for (int i = 0; i < step->stages; i++) {
-		struct stage_work *work = &step->work[i];
+		struct stage_work *work = &load[i].work;
 		struct sync s = { .step = step,
+				  .load = &load[i],
 				  .out = out,
 				  .stage = i,
 				  .tie = tie,
-				  .layers = step->sum[i].layers,
+				  .layers = load[i].sum.layers,
 				  .share = count[i] / (double)step->stages,
 				  .holding = &h,
 				  .part = part };
@@ -374,7 +379,7 @@ void step_sync(struct step *step, struct estimate *out)
 			work->optimizer_seconds = holding_update(&h);
 			continue;
 		}
-		work->sync_seconds = step->work[like[i]].sync_seconds;
-		work->optimizer_seconds = step->work[like[i]].optimizer_seconds;
+		work->sync_seconds = load[like[i]].work.sync_seconds;
+		work->optimizer_seconds = load[like[i]].work.optimizer_seconds;
 	}
 }

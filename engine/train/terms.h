@@ -27,9 +27,11 @@ struct holding {
 	double shared, local; /* trained weights: whose update is made here, and all */
 };
 
-/* Of all stages; then of one with these layers. */
+/* Of all stages; then of one with these layers and so many micro-batches in flight,
+ * which nothing but buffers asks for. */
 void holding_begin(const struct step *step, struct holding *out);
-void holding_enter(struct holding *holding, int stage, const struct stage_sum *sum);
+void holding_enter(struct holding *holding, int stage, const struct stage_sum *sum,
+		   double in_flight);
 
 /* A symbol of a row's formula and the key of the number that it stands for, which with
  * a dot in front is one of the same stage. */

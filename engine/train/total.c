@@ -5,35 +5,37 @@
 #include "engine/model/mixer.h"
 #include "engine/train/step.h"
 
-double step_ends(const struct step *step)
+double step_ends(const struct step *step, const struct stage_load *load)
 {
 	double ends = 0;
 
 	for (int i = 0; i < step->stages; i++)
-		ends = larger(ends, step->work[i].sync_seconds +
-					    step->work[i].optimizer_seconds);
+		ends = larger(ends, load[i].work.sync_seconds +
+					    load[i].work.optimizer_seconds);
 	return ends;
 }
 
 /* busy + exposed + idle + optimizer = step on each stage: whoever is done with its
  * gradients early waits for the others. */
-static void stage_times(const struct step *step, struct estimate *out)
+static void stage_times(const struct whole_step *whole, struct estimate *out)
 {
-	out->step_seconds = step->result.seconds + step_ends(step);
-	for (int i = 0; i < step->stages; i++) {
-		struct stage_time *t = &out->stage_time[i];
-		const struct pipeline_result *r = &step->result;
+	const struct pipeline_result *r = &whole->result;
 
-		t->forward_seconds = step->work[i].forward_seconds;
-		t->backward_seconds = step->work[i].backward_seconds;
-		t->recompute_seconds = step->work[i].recompute_seconds;
-		t->busy_seconds = r->busy[i] - step->work[i].exposed_seconds;
+	out->step_seconds = r->seconds + step_ends(&whole->step, whole->load);
+	for (int i = 0; i < whole->step.stages; i++) {
+		struct stage_time *t = &out->stage_time[i];
+		const struct stage_work *work = &whole->load[i].work;
+
+		t->forward_seconds = work->forward_seconds;
+		t->backward_seconds = work->backward_seconds;
+		t->recompute_seconds = work->recompute_seconds;
+		t->busy_seconds = r->busy[i] - work->exposed_seconds;
 		/* a stage without layers only passes messages on, but for rounding */
 		if (fabs(t->busy_seconds) < 1e-12 * out->step_seconds)
 			t->busy_seconds = 0;
-		t->exposed_seconds = step->work[i].exposed_seconds + r->transfer[i] +
-				     step->work[i].sync_seconds;
-		t->optimizer_seconds = step->work[i].optimizer_seconds;
+		t->exposed_seconds =
+			work->exposed_seconds + r->transfer[i] + work->sync_seconds;
+		t->optimizer_seconds = work->optimizer_seconds;
 		t->idle_seconds = out->step_seconds - t->busy_seconds -
 				  t->exposed_seconds - t->optimizer_seconds;
 		/* of rounding alone */
@@ -46,29 +48,30 @@ static void stage_times(const struct step *step, struct estimate *out)
 	}
 }
 
-static void take_means(const struct step *step, struct estimate *out)
+static void take_means(const struct whole_step *whole, struct estimate *out)
 {
-	double share = 1 / (double)step->stages, idle = 0, work = 0, late = 0;
-	double last = step_ends(step);
+	const struct pipeline_result *r = &whole->result;
+	int stages = whole->step.stages;
+	double share = 1 / (double)stages, idle = 0, work = 0, late = 0;
+	double last = step_ends(&whole->step, whole->load);
 
-	for (int i = 0; i < step->stages; i++) {
+	for (int i = 0; i < stages; i++) {
 		const struct stage_time *t = &out->stage_time[i];
+		const struct stage_work *own = &whole->load[i].work;
 
 		out->compute_seconds += t->busy_seconds * share;
 		out->exposed_seconds += t->exposed_seconds * share;
 		out->bubble_seconds += t->idle_seconds * share;
 		out->optimizer_seconds += t->optimizer_seconds * share;
 		out->recompute_seconds += t->recompute_seconds * share;
-		idle += step->result.idle[i] * share;
-		late += (last - (step->work[i].sync_seconds +
-				 step->work[i].optimizer_seconds)) *
-			share;
-		work += (step->result.seconds - step->result.idle[i]) * share;
+		idle += r->idle[i] * share;
+		late += (last - (own->sync_seconds + own->optimizer_seconds)) * share;
+		work += (r->seconds - r->idle[i]) * share;
 	}
 	out->pipeline_idle_seconds = idle;
 	out->end_idle_seconds = late;
-	out->pipeline_seconds = step->result.seconds;
-	out->bubble_ratio = step->result.seconds > 0 ? idle / step->result.seconds : 0;
+	out->pipeline_seconds = r->seconds;
+	out->bubble_ratio = r->seconds > 0 ? idle / r->seconds : 0;
 	out->idle_to_ideal = work > 0 ? idle / work : 0;
 }
 
@@ -107,8 +110,9 @@ static void apply_scale(struct estimate *out, double scale)
 	}
 }
 
-static void set_throughput(const struct step *step, struct estimate *out)
+static void set_throughput(const struct whole_step *whole, struct estimate *out)
 {
+	const struct step *step = &whole->step;
 	const struct scenario *s = step->scenario;
 	const double *peaks = s->cluster.accelerator.peak_flops;
 	double gpus = (double)out->world;
@@ -128,7 +132,7 @@ static void set_throughput(const struct step *step, struct estimate *out)
 	double again = 0;
 
 	for (int i = 0; i < step->stages; i++)
-		again += step->work[i].recompute_flops / (double)step->stages;
+		again += whole->load[i].work.recompute_flops / (double)step->stages;
 	out->hfu = peak > 0 ? out->mfu + again / out->step_seconds / peak : 0;
 }
 
@@ -169,12 +173,14 @@ static void set_ranges(const struct scenario *s, struct estimate *out)
 	out->memory_high_bytes = out->memory.total_bytes * memory.high;
 }
 
-void step_total(const struct step *step, struct estimate *out)
+void step_total(const struct whole_step *whole, struct estimate *out)
 {
+	const struct scenario *scenario = whole->step.scenario;
+
 	step_mean_traffic(out);
-	stage_times(step, out);
-	take_means(step, out);
-	apply_scale(out, step->scenario->cluster.scale);
-	set_throughput(step, out);
-	set_ranges(step->scenario, out);
+	stage_times(whole, out);
+	take_means(whole, out);
+	apply_scale(out, scenario->cluster.scale);
+	set_throughput(whole, out);
+	set_ranges(scenario, out);
 }

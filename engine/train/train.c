@@ -68,16 +68,19 @@ bool step_open(const struct scenario *scenario, bool sums_alone, struct estimate
 	return out->legal;
 }
 
-bool step_close(struct step *step, bool split, struct estimate *out)
+bool step_close(struct whole_step *whole, bool split, struct estimate *out)
 {
+	const struct step *step = &whole->step;
+	const double *in_flight = whole->result.in_flight;
+
 	out->legal = split; /* scenario_check names every cause of this */
 	if (!split)
 		return false;
-	step_pipeline(step, out);
-	step_sync(step, out);
-	step_memory(step, out);
+	step_pipeline(whole, out);
+	step_sync(step, whole->load, out);
+	step_memory(step, whole->load, in_flight, out);
 	step_host(step, out);
-	step_total(step, out);
+	step_total(whole, out);
 	step_run(step->scenario, out);
 	estimate_check_pin(step->scenario, out);
 	out->feasible = out->fits || out->unsure;
@@ -85,8 +88,10 @@ bool step_close(struct step *step, bool split, struct estimate *out)
 }
 
 static bool run_step(const struct scenario *scenario, bool sums_alone,
-		     struct step *step, struct estimate *out)
+		     struct whole_step *whole, struct estimate *out)
 {
+	struct step *step = &whole->step;
+
 	if (!step_open(scenario, sums_alone, out))
 		return false;
 	step->scenario = scenario;
@@ -95,37 +100,39 @@ static bool run_step(const struct scenario *scenario, bool sums_alone,
 	step->chunks = (int)out->chunks;
 	mesh_build(scenario, &step->mesh);
 	graph_context(scenario, &step->mesh, &step->context);
-	collective_fabric(scenario, &step->choices, &step->context.fabric);
+	collective_fabric(scenario, &whole->choices, &step->context.fabric);
 	step_layers(step, out);
-	return step_close(step, step_split(step), out);
+	return step_close(whole, step_split(step, &whole->pipeline, &whole->result),
+			  out);
 }
 
-bool train_step(const struct scenario *scenario, struct step *step,
+bool train_step(const struct scenario *scenario, struct whole_step *whole,
 		struct estimate *out)
 {
-	return run_step(scenario, false, step, out);
+	return run_step(scenario, false, whole, out);
 }
 
 void settled_estimate(const struct scenario *scenario, bool sums_alone,
 		      struct estimate *out)
 {
-	struct step step;
+	struct whole_step whole;
 
-	run_step(scenario, sums_alone, &step, out);
+	run_step(scenario, sums_alone, &whole, out);
 }
 
 bool settled_chunks(const struct scenario *scenario, struct estimate *out,
 		    struct train_chunks *chunks)
 {
-	struct step step;
+	struct whole_step whole;
+	const struct step *step = &whole.step;
 
-	if (!train_step(scenario, &step, out))
+	if (!train_step(scenario, &whole, out))
 		return false;
-	chunks->input = step.pipeline;
-	chunks->pipeline_seconds = step.result.seconds;
-	split_layout(scenario, &step.split, chunks->layout, sizeof chunks->layout);
-	for (int k = 0; k < step.stages * step.chunks; k++)
-		step_chunk_parts(&step, k, &chunks->held_bytes[k],
+	chunks->input = whole.pipeline;
+	chunks->pipeline_seconds = whole.result.seconds;
+	split_layout(scenario, &step->split, chunks->layout, sizeof chunks->layout);
+	for (int k = 0; k < step->stages * step->chunks; k++)
+		step_chunk_parts(step, k, &chunks->held_bytes[k],
 				 &chunks->recompute[k]);
 	return true;
 }
@@ -133,12 +140,12 @@ bool settled_chunks(const struct scenario *scenario, struct estimate *out,
 bool settled_layout(const struct scenario *scenario, struct estimate *scratch,
 		    char *out, int size)
 {
-	struct step step;
+	struct whole_step whole;
 
 	if (size > 0)
 		out[0] = '\0';
-	return train_step(scenario, &step, scratch) &&
-	       split_layout(scenario, &step.split, out, size);
+	return train_step(scenario, &whole, scratch) &&
+	       split_layout(scenario, &whole.step.split, out, size);
 }
 
 void settled_graph(const struct scenario *scenario, int part, struct graph *out)

@@ -7,13 +7,13 @@
 static void draw(struct trial *trial)
 {
 	for (int part = 0; part < trial->parts; part++)
-		step_draw(&trial->step.context, part, &trial->graph[part]);
+		step_draw(&trial->whole.step.context, part, &trial->graph[part]);
 }
 
 void trial_begin(struct trial *trial)
 {
 	const struct scenario *scenario = &trial->scenario;
-	struct step *step = &trial->step;
+	struct step *step = &trial->whole.step;
 
 	scenario_mark(&trial->scenario);
 	trial->parts = step_parts(&scenario->model);
@@ -25,7 +25,8 @@ void trial_begin(struct trial *trial)
 	mesh_build(&trial->scenario, &step->mesh);
 	model_kinds_layers(&scenario->model, step->kind_layers);
 	graph_context(&trial->scenario, &step->mesh, &step->context);
-	collective_fabric(&trial->scenario, &step->choices, &step->context.fabric);
+	collective_fabric(&trial->scenario, &trial->whole.choices,
+			  &step->context.fabric);
 	draw(trial);
 }
 
@@ -62,36 +63,38 @@ static void keep_known(struct trial *trial)
 
 void trial_cost(struct trial *trial, struct layer_cost *out)
 {
+	struct step *step = &trial->whole.step;
+
 	keep_known(trial);
 	for (int part = 0; part < trial->parts; part++) {
-		step_cost(&trial->step, part, &trial->graph[part], &trial->known);
+		step_cost(step, part, &trial->graph[part], &trial->known);
 		if (out)
-			out[part] = *cost_of(&trial->step, part);
+			out[part] = *cost_of(step, part);
 	}
 }
 
 void trial_use(struct trial *trial, const struct layer_cost *cost)
 {
 	for (int part = 0; part < trial->parts; part++)
-		*cost_of(&trial->step, part) = cost[part];
+		*cost_of(&trial->whole.step, part) = cost[part];
 	trial->split = false;
 }
 
 /* A split that asks what stages hold is another one for each way to hold the states. */
 static bool split(struct trial *trial)
 {
-	struct step *step = &trial->step;
+	struct step *step = &trial->whole.step;
 
 	if (trial->split && trial->scenario.plan.split != SPLIT_BALANCED_MEMORY)
 		return true;
 	step->chunks = (int)scenario_chunks(&trial->scenario);
-	trial->split = step_split(step);
+	trial->split = step_split(step, &trial->whole.pipeline, &trial->whole.result);
 	return trial->split;
 }
 
 bool trial_stages(struct trial *trial)
 {
-	struct step *step = &trial->step;
+	struct step *step = &trial->whole.step;
 
 	/* a schedule with two copies of the weights has other groups */
 	if (step->mesh.copies != mesh_copies(step->scenario))
@@ -100,38 +103,40 @@ bool trial_stages(struct trial *trial)
 	trial->floor = -1;
 	if (!split(trial))
 		return false;
-	step_fill(step, NULL);
-	trial->holds = pipeline_tells_in_flight(&step->pipeline);
+	step_fill(step, trial->whole.load, &trial->whole.pipeline, NULL);
+	trial->holds = pipeline_tells_in_flight(&trial->whole.pipeline);
 	trial->counted = false;
 	return true;
 }
 
 bool trial_deals_evenly(struct trial *trial)
 {
-	return split(trial) && split_is_even(&trial->scenario, &trial->step.split);
+	return split(trial) &&
+	       split_is_even(&trial->scenario, &trial->whole.step.split);
 }
 
 /* What is in flight, if nobody has said it. */
 static void count(struct trial *trial)
 {
 	if (!trial->counted)
-		pipeline_in_flight(&trial->step.pipeline, &trial->step.result);
+		pipeline_in_flight(&trial->whole.pipeline, &trial->whole.result);
 	trial->counted = true;
 }
 
 bool trial_exceeds(struct trial *trial, double bytes)
 {
-	struct step *step = &trial->step;
+	const struct whole_step *whole = &trial->whole;
+	const struct step *step = &whole->step;
 	struct stage_memory held;
 
 	count(trial);
-
 	if (trial->fullest >= step->stages)
 		trial->fullest = 0;
 	for (int i = 0; i < step->stages; i++) {
 		int stage = (trial->fullest + i) % step->stages;
 
-		step_hold(step, stage, &step->sum[stage], &held);
+		step_hold(step, stage, &whole->load[stage].sum,
+			  whole->result.in_flight[stage], &held);
 		if (held.total_bytes > bytes) {
 			trial->fullest = stage;
 			return true;
@@ -144,7 +149,8 @@ double trial_bytes(struct trial *trial, bool *exact)
 {
 	count(trial);
 	*exact = trial->holds || trial->flowed;
-	return step_bytes(&trial->step);
+	return step_bytes(&trial->whole.step, trial->whole.load,
+			  trial->whole.result.in_flight);
 }
 
 /* One measured run on this cluster scales every time. */
@@ -158,17 +164,25 @@ static double scaled(const struct trial *trial, double seconds)
 double trial_pipeline_floor(struct trial *trial)
 {
 	if (trial->floor < 0)
-		trial->floor = pipeline_floor(&trial->step.pipeline);
+		trial->floor = pipeline_floor(&trial->whole.pipeline);
 	return trial->floor;
+}
+
+/* What its stages add behind the pipeline. */
+static double ends(struct trial *trial)
+{
+	struct whole_step *whole = &trial->whole;
+
+	step_sync(&whole->step, whole->load, NULL);
+	return step_ends(&whole->step, whole->load);
 }
 
 double trial_floor(struct trial *trial)
 {
 	double seconds = trial_pipeline_floor(trial);
 
-	step_sync(&trial->step, NULL);
 	/* equal stages are summed in another order where ZeRO adds traffic */
-	return scaled(trial, seconds + step_ends(&trial->step)) * (1 - 1e-9);
+	return scaled(trial, seconds + ends(trial)) * (1 - 1e-9);
 }
 
 /* Virtual stages with a layer on every stage, at least. */
@@ -184,9 +198,10 @@ static int least_chunks(const struct step *step)
 
 double trial_lean_floor(struct trial *trial)
 {
-	struct step *step = &trial->step;
+	struct stage_load *load = trial->whole.load;
+	const struct step *step = &trial->whole.step;
 	const struct plan *plan = &trial->scenario.plan;
-	double more = 0, ends = 0;
+	double more = 0, update = 0;
 
 	if (plan->zero < 2)
 		return trial_floor(trial);
@@ -196,10 +211,10 @@ double trial_lean_floor(struct trial *trial)
 		more = (double)step->micro_batches * least_chunks(step) *
 		       step_shard_seconds(step);
 	/* what shows of the traffic at the end depends on how long the stages take */
-	step_sync(step, NULL);
+	step_sync(step, load, NULL);
 	for (int i = 0; i < step->stages; i++)
-		ends = fmax(ends, step->work[i].optimizer_seconds);
-	return scaled(trial, trial_pipeline_floor(trial) + more * (1 - 2e-3) + ends) *
+		update = fmax(update, load[i].work.optimizer_seconds);
+	return scaled(trial, trial_pipeline_floor(trial) + more * (1 - 2e-3) + update) *
 	       (1 - 1e-9);
 }
 
@@ -209,12 +224,12 @@ static const double straight = 1 + 1e-3;
 /* False where it is too slow. */
 static bool run_pipeline(struct trial *trial, double enough)
 {
-	struct step *step = &trial->step;
+	struct whole_step *whole = &trial->whole;
 
 	enough /= scaled(trial, 1);
-	step->pipeline.enough = enough * straight;
-	pipeline_step(&step->pipeline, &step->result);
-	if (!isinf(step->result.seconds))
+	whole->pipeline.enough = enough * straight;
+	pipeline_step(&whole->pipeline, &whole->result);
+	if (!isinf(whole->result.seconds))
 		return true;
 	trial->floor = fmax(trial->floor, enough);
 	return false;
@@ -222,18 +237,15 @@ static bool run_pipeline(struct trial *trial, double enough)
 
 double trial_seconds(struct trial *trial, double enough)
 {
-	struct step *step = &trial->step;
-
 	if (!trial->flowed && !run_pipeline(trial, enough))
 		return INFINITY;
 	trial->flowed = trial->counted = true;
-	step_sync(step, NULL);
-	return scaled(trial, step->result.seconds + step_ends(step));
+	return scaled(trial, trial->whole.result.seconds + ends(trial));
 }
 
 bool trial_figures(struct trial *trial, struct estimate *out)
 {
-	struct step *step = &trial->step;
+	struct step *step = &trial->whole.step;
 	const struct scenario *scenario = &trial->scenario;
 
 	if (!step_open(scenario, step_sums_alone(&scenario->plan), out))
@@ -245,6 +257,6 @@ bool trial_figures(struct trial *trial, struct estimate *out)
 		trial_cost(trial, NULL);
 	for (int part = 0; part < trial->parts; part++)
 		step_part_traffic(step, part, &trial->graph[part], out);
-	step->pipeline.enough = 0;
-	return step_close(step, split(trial), out);
+	trial->whole.pipeline.enough = 0;
+	return step_close(&trial->whole, split(trial), out);
 }

@@ -21,7 +21,7 @@
 struct trial {
 	struct scenario scenario;
 	int parts; /* of the model, see step_parts() */
-	struct step step;
+	struct whole_step whole;
 	struct graph graph[MAX_PARTS];
 	/* costs of the parts with this plan's recomputation but for its layers */
 	struct part_costs known;

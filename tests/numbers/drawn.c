@@ -75,14 +75,15 @@ static void add_up(struct figures *sum, const struct figures *own, int at)
 }
 
 static void add_terms_of(struct figures *out, const struct term *list,
-			 struct holding *holding, const struct step *step)
+			 struct holding *holding, const struct whole_step *whole)
 {
 	for (int t = 0; list[t].key; t++) {
 		double sum = 0;
 		char key[MAX_FIGURE_KEY];
 
 		for (int i = 0; i < e.stages; i++) {
-			holding_enter(holding, i, &step->sum[i]);
+			holding_enter(holding, i, &whole->load[i].sum,
+				      whole->result.in_flight[i]);
 			holding->activations = e.stage[i].activations_bytes;
 			holding->buffers = e.stage[i].buffers_bytes;
 			sum += (i + 1) * list[t].value(holding);
@@ -95,16 +96,16 @@ static void add_terms_of(struct figures *out, const struct term *list,
 /* What a stage holds and how long its update takes, addend by addend. */
 static void add_terms(struct figures *out, const struct scenario *s)
 {
-	static struct step step;
+	static struct whole_step whole;
 	static struct estimate again;
 	struct holding holding;
 
-	if (!train_step(s, &step, &again))
+	if (!train_step(s, &whole, &again))
 		return;
-	holding_begin(&step, &holding);
-	add_terms_of(out, framework_terms, &holding, &step);
-	add_terms_of(out, update_terms, &holding, &step);
-	add_terms_of(out, buffer_terms, &holding, &step);
+	holding_begin(&whole.step, &holding);
+	add_terms_of(out, framework_terms, &holding, &whole);
+	add_terms_of(out, update_terms, &holding, &whole);
+	add_terms_of(out, buffer_terms, &holding, &whole);
 }
 
 /* And what searches say of it before they know: never more than it is. */
