@@ -193,7 +193,7 @@ static void rate_of(const struct graph_operator *op, struct roofline *out)
 		       (!narrow || op->kind == OPERATOR_ROUTER);
 	int64_t both = (int64_t)op->columns | (int64_t)op->inner;
 
-	roofline_gemm(&s.cluster.accelerator,
+	roofline_gemm(&s.cluster.accelerator, &s.stack.habits,
 		      sixteen ? PRECISION_BF16 : (enum precision)s.plan.precision, out);
 	out->kernel_seconds += s.stack.kernel_gap_seconds;
 	if (op->columns > 512 && both % 64 != 0)

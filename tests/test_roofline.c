@@ -6,6 +6,8 @@
 #include "engine/price/roofline.h"
 #include "tests/support/close.h"
 
+static const struct habits habits = { .tile_rows = 128, .tile_columns = 256 };
+
 /* No machine's figures: all of them primes, so that none stands in for another. */
 static struct accelerator machine(void)
 {
@@ -57,7 +59,7 @@ static void test_idle_cores_are_those_of_the_last_wave(void **state)
 				double tail;
 
 				a.cores = cores;
-				roofline_gemm(&a, PRECISION_BF16, &gemm);
+				roofline_gemm(&a, &habits, PRECISION_BF16, &gemm);
 				tail = roofline_tail_flops(&gemm, rows[i], columns[j],
 							   59);
 				assert_true(fabs(tail / tile -
@@ -74,7 +76,7 @@ static void test_huge_products_have_no_tail(void **state)
 
 	(void)state;
 	a.cores = 1;
-	roofline_gemm(&a, PRECISION_BF16, &gemm);
+	roofline_gemm(&a, &habits, PRECISION_BF16, &gemm);
 	assert_close(roofline_tail_flops(&gemm, 4096, 152e24, 76e12), 0, 0);
 }
 
@@ -86,7 +88,7 @@ static void test_rows_are_rounded_up_but_rounding_is_not(void **state)
 	double one;
 
 	(void)state;
-	roofline_gemm(&a, PRECISION_BF16, &gemm);
+	roofline_gemm(&a, &habits, PRECISION_BF16, &gemm);
 	one = 0.53 * 2 * 128 * 256;
 	assert_close(roofline_tail_flops(&gemm, 128.5, 256, 1), 5 * one, 1e-6);
 	assert_close(roofline_tail_flops(&gemm, 128 * (1 + 1e-12), 256, 1), 6 * one,
@@ -102,7 +104,7 @@ static void test_cores_that_nobody_counted_leave_no_tail(void **state)
 
 	(void)state;
 	a.cores = 0;
-	roofline_gemm(&a, PRECISION_BF16, &r);
+	roofline_gemm(&a, &habits, PRECISION_BF16, &r);
 	assert_true(roofline_tail_flops(&r, 129, 257, 1000) == 0);
 	a.cores = 7;
 	roofline_memory(&a, 0.5, &r);
@@ -180,16 +182,16 @@ static void test_gemms_have_the_rate_of_what_runs(void **state)
 	struct roofline r;
 
 	(void)state;
-	roofline_gemm(&a, PRECISION_FP8, &r); /* runs as bf16 */
+	roofline_gemm(&a, &habits, PRECISION_FP8, &r); /* runs as bf16 */
 	assert_close(r.seconds_per_flop, 1 / (17e9 * 0.23), 1e-12);
 	assert_close(r.seconds_per_byte, 1 / (11e9 * 0.43), 1e-12);
 	assert_close(r.kernel_seconds, 47e-6, 1e-12);
-	roofline_gemm(&a, PRECISION_FP32, &r);
+	roofline_gemm(&a, &habits, PRECISION_FP32, &r);
 	assert_close(r.seconds_per_flop, 1 / (13e9 * 0.19), 1e-12);
 	/* an efficiency that nobody measured is the peak */
 	a.calibration.gemm_efficiency[PRECISION_BF16] = 0;
 	a.calibration.memory_efficiency = 0;
-	roofline_gemm(&a, PRECISION_BF16, &r);
+	roofline_gemm(&a, &habits, PRECISION_BF16, &r);
 	assert_close(r.seconds_per_flop, 1 / 17e9, 1e-12);
 	assert_close(r.seconds_per_byte, 1 / 11e9, 1e-12);
 }
@@ -260,8 +262,8 @@ static void test_a_calibrated_scale_scales_every_second(void **state)
 
 	(void)state;
 	slow.calibration.compute_scale = 3;
-	roofline_gemm(&a, PRECISION_BF16, &one[0]);
-	roofline_gemm(&slow, PRECISION_BF16, &three[0]);
+	roofline_gemm(&a, &habits, PRECISION_BF16, &one[0]);
+	roofline_gemm(&slow, &habits, PRECISION_BF16, &three[0]);
 	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 100, 64, &one[1]);
 	roofline_attention(&slow, PRECISION_BF16, ATTENTION_FLASH2, 100, 64, &three[1]);
 	roofline_memory(&a, 0.5, &one[2]);

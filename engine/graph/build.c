@@ -186,14 +186,6 @@ void graph_own_weights(const struct graph_context *c, const struct shape *shape,
 	op->trainable = c->frozen ? 0 : op->weights;
 }
 
-/* Bytes an element of an RMS norm that PyTorch runs op by op, which works in fp32 (the
- * first release of LLaMA's code, and what took it over: pytorch/torchtitan@026e23a,
- * models/norms.py, RMSNorm). Forward: cast up 6, square 8, mean 4, times the root 8,
- * cast down 6, times the weight 4; backward: the weight's product 4 and 8, the cast 6,
- * the root's product 8 and 16, the mean 4, the square 28, the sum of both ways 12, the
- * cast 6. */
-static const double steps_forward = 36, steps_backward = 92;
-
 bool graph_norm_by_steps(const struct graph_context *c)
 {
 	return c->op_by_op && c->scenario->model.norm == NORM_RMS;
@@ -204,15 +196,17 @@ bool graph_norm_by_steps(const struct graph_context *c)
  * which read their input twice. */
 static void norm_bytes(const struct graph_context *c, double *forward, double *backward)
 {
+	const struct habits *habits = &c->scenario->stack.habits;
+
 	*forward = 2 * c->width;
 	*backward = 4 * c->width;
 	if (graph_norm_by_steps(c)) {
-		*forward = steps_forward;
-		*backward = steps_backward;
+		*forward = habits->norm_steps_forward;
+		*backward = habits->norm_steps_backward;
 	} else if (c->op_by_op ||
 		   (c->scenario->stack.general_norms && !c->scenario->plan.compile)) {
-		*forward *= c->scenario->stack.habits.norm_forward;
-		*backward *= c->scenario->stack.habits.norm_backward;
+		*forward *= habits->norm_forward;
+		*backward *= habits->norm_backward;
 	}
 }
 
@@ -341,10 +335,12 @@ static void set_rates(const struct scenario *scenario, struct graph_context *out
 {
 	const struct accelerator *a = &scenario->cluster.accelerator;
 	enum precision precision = (enum precision)scenario->plan.precision;
-	double small = scenario->stack.habits.small_start;
+	const struct habits *habits = &scenario->stack.habits;
+	double small = habits->small_start;
 
-	roofline_gemm(a, precision, &out->gemm);
-	roofline_gemm(a, precision_table[precision].wide ? precision : PRECISION_BF16,
+	roofline_gemm(a, habits, precision, &out->gemm);
+	roofline_gemm(a, habits,
+		      precision_table[precision].wide ? precision : PRECISION_BF16,
 		      &out->head_gemm);
 	roofline_memory(a, small, &out->memory);
 	out->gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;

@@ -86,7 +86,8 @@ void graph_keys(const struct graph_context *c, const struct mixing *mixing,
 /* Router, dispatch, routed experts and combine. */
 void graph_moe(const struct graph_context *c, struct graph *graph);
 /* Small kernels of a router with its preprocessing. */
-void graph_router_kernels(const struct plan *plan, double *forward, double *backward);
+void graph_router_kernels(const struct scenario *scenario, double *forward,
+			  double *backward);
 /* What the CPU does for the operators of a layer of that kind, `from` on. */
 void graph_count_host(const struct graph_context *c, int kind, int from,
 		      struct graph *graph);

@@ -3,13 +3,6 @@
 #include "engine/graph/build.h"
 #include "engine/model/mixer.h"
 
-/* Kernels of a router with its preprocessing, forward: op by op; fused, around the
- * collectives of its loss; and of them the preprocessing, which fused dispatchers do in
- * one kernel (Megatron-LM@1d9edcf, DeepSeek-V3 GB200 optimisation guide, 2.1.4 and
- * 2.2.1: 72, 31, 17). No gradient passes the preprocessing. */
-static const double router_kernels = 72, fused_router_kernels = 31;
-static const double preprocess_kernels = 14;
-
 static const struct habits *habits_of(const struct graph_context *c)
 {
 	return &c->scenario->stack.habits;
@@ -19,7 +12,7 @@ static const struct habits *habits_of(const struct graph_context *c)
  * scale, a cast; with those of the step before neither maximum nor scale. Scales per 32
  * elements: four tensors, two fills with zeros, the kernel, two swizzles. The fills
  * went when one buffer held all of a grouped GEMM, the swizzles when one kernel did
- * them (the same guide, 2.1.2 and 2.1.3). */
+ * them (Megatron-LM@1d9edcf, DeepSeek-V3 GB200 optimisation guide, 2.1.2 and 2.1.3). */
 static double tensor_launches(const struct plan *plan)
 {
 	static const double blocks[SCALES_COUNT] = {
@@ -114,11 +107,17 @@ static bool is_captured(const struct graph_context *c, enum graph_scope scope)
 	       (plan->graph_scopes & 1u << scope) != 0;
 }
 
-void graph_router_kernels(const struct plan *plan, double *forward, double *backward)
+/* No gradient passes the preprocessing, which fused dispatchers do in one kernel. */
+void graph_router_kernels(const struct scenario *scenario, double *forward,
+			  double *backward)
 {
-	*backward = (plan->router_fusion ? fused_router_kernels : router_kernels) -
-		    preprocess_kernels;
-	*forward = *backward + (fuses_preprocess(plan) ? 0 : preprocess_kernels);
+	const struct habits *habits = &scenario->stack.habits;
+	const struct plan *plan = &scenario->plan;
+	double all = plan->router_fusion ? habits->fused_router_kernels
+					 : habits->router_kernels;
+
+	*backward = all - habits->preprocess_kernels;
+	*forward = fuses_preprocess(plan) ? *backward : all;
 }
 
 static void count_router(const struct graph_context *c, struct graph_operator *op)

@@ -246,8 +246,7 @@ static void draw_router(const struct graph_context *c, struct graph *graph,
 	struct graph_operator *op = multiply(c, graph, shape, 1);
 
 	/* top-k, masks, counts and losses are short, and many */
-	graph_router_kernels(&c->scenario->plan, &op->small_forward,
-			     &op->small_backward);
+	graph_router_kernels(c->scenario, &op->small_forward, &op->small_backward);
 	op->kind = OPERATOR_ROUTER;
 	/* scores in fp32, and which experts they chose */
 	op->kept_bytes = shape->rows * shape->columns * 4;

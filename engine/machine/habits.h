@@ -16,6 +16,12 @@
 	ROW(unfused_gate, "Traffic of a gated activation op by op over fused")      \
 	ROW(norm_forward, "Traffic of a general layer norm over one pass")          \
 	ROW(norm_backward, "The same backward")                                     \
+	/* bytes moved for an element of it */                                      \
+	ROW(norm_steps_forward, "Traffic of an RMS norm that runs op by op")        \
+	ROW(norm_steps_backward, "The same backward")                               \
+	/* the tile that a large GEMM's output is cut into */                       \
+	ROW(tile_rows, "Rows of a GEMM's tile")                                     \
+	ROW(tile_columns, "Columns of a GEMM's tile")                               \
 	/* grouped GEMMs */                                                         \
 	ROW(group_start, "Start of an expert in a grouped GEMM over a GEMM's")      \
 	ROW(group_rows, "Rows that pad each expert's in a grouped GEMM")            \
@@ -26,8 +32,14 @@
 	ROW(wide_combine, "Time of combining beyond these over dispatching")        \
 	/* collectives of an accelerator that nobody measured */                    \
 	ROW(unmeasured_hops, "Steps inside a domain that starting one takes")       \
+	/* of gradients that are all-reduced together, at least */                  \
+	ROW(bucket_bytes, "Bytes of a bucket of gradients")                         \
 	/* of the optimizer's states */                                             \
 	ROW(factored_bytes, "Bytes of Adafactor's moments for a parameter")         \
+	/* kernels of a router with its preprocessing, forward */                   \
+	ROW(router_kernels, "Kernels of a router that runs op by op")               \
+	ROW(fused_router_kernels, "Kernels of a fused router")                      \
+	ROW(preprocess_kernels, "Of them the preprocessing")                        \
 	/* launches, and what they take */                                          \
 	ROW(small_launches, "Launches of a small kernel of PyTorch")                \
 	ROW(expert_launches, "Launches of an expert over those of its operator")    \

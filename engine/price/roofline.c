@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* The tile that large GEMMs are cut into. */
-static const double tile_rows = 128, tile_columns = 256;
-
 /* A hair above a whole number is rounding; doubles of 2^53 and more have no parts. */
 static double round_up(double x)
 {
@@ -15,9 +12,13 @@ static double round_up(double x)
 double roofline_tail_flops(const struct roofline *roofline, double rows, double columns,
 			   double inner)
 {
-	double tiles = round_up(rows / tile_rows) * round_up(columns / tile_columns);
-	double waves = tiles * roofline->per_core;
+	double tiles, waves;
 
+	if (roofline->per_core <= 0)
+		return 0;
+	tiles = round_up(rows / roofline->tile_rows) *
+		round_up(columns / roofline->tile_columns);
+	waves = tiles * roofline->per_core;
 	return (round_up(waves) - waves) * roofline->tail_flops * inner;
 }
 
@@ -68,8 +69,8 @@ void roofline_memory(const struct accelerator *accelerator, double start,
 	out->kernel_seconds = scale * accelerator->calibration.kernel_seconds * start;
 }
 
-void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
-		   struct roofline *out)
+void roofline_gemm(const struct accelerator *accelerator, const struct habits *habits,
+		   enum precision precision, struct roofline *out)
 {
 	enum precision used = roofline_precision(accelerator, precision);
 	double scale = share(accelerator->calibration.compute_scale);
@@ -81,8 +82,10 @@ void roofline_gemm(const struct accelerator *accelerator, enum precision precisi
 	if (accelerator->cores <= 0)
 		return;
 	out->per_core = 1 / (double)accelerator->cores;
-	out->tail_flops = accelerator->calibration.tail_share * 2 * tile_rows *
-			  tile_columns * (double)accelerator->cores;
+	out->tile_rows = habits->tile_rows;
+	out->tile_columns = habits->tile_columns;
+	out->tail_flops = accelerator->calibration.tail_share * 2 * out->tile_rows *
+			  out->tile_columns * (double)accelerator->cores;
 }
 
 enum precision roofline_attention_precision(const struct accelerator *accelerator,

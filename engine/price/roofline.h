@@ -13,6 +13,7 @@
 #define ENGINE_PRICE_ROOFLINE_H
 
 #include "engine/machine/cluster.h"
+#include "engine/machine/habits.h"
 
 /* Rates of one kind of kernel in a scenario, made once per estimate. */
 struct roofline {
@@ -20,6 +21,7 @@ struct roofline {
 	double kernel_seconds;                     /* fixed */
 	double per_core;                           /* 1 / cores; 0: no waves */
 	double tail_flops; /* of a wave, per element of the inner dimension */
+	double tile_rows, tile_columns;
 };
 
 /* flops 0 is a pure memory kernel, bytes 0 a pure compute one; both 0 take no
@@ -34,8 +36,8 @@ double roofline_tail_flops(const struct roofline *roofline, double rows, double 
 enum precision roofline_precision(const struct accelerator *accelerator,
 				  enum precision precision);
 /* GEMMs of that precision; one the accelerator lacks runs as bf16, then fp32. */
-void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
-		   struct roofline *out);
+void roofline_gemm(const struct accelerator *accelerator, const struct habits *habits,
+		   enum precision precision, struct roofline *out);
 enum precision roofline_attention_precision(const struct accelerator *accelerator,
 					    enum precision precision);
 /* Scores and values of an attention kernel at that sequence and head width. In fp32

@@ -6,10 +6,6 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/terms.h"
 
-/* Of gradients that are all-reduced together, at least: bucket_cap_mb of PyTorch's
- * DistributedDataParallel. */
-static const double least_bucket_bytes = 25e6;
-
 void step_shards(const struct plan *plan, const struct mesh *mesh, struct shards *out)
 {
 	states_share(plan, mesh->dense_group.ranks, mesh->edp_group.ranks, out);
@@ -132,7 +128,8 @@ static double add_sync(const struct sync *s, int slot, enum collective_kind kind
 	if (kind == COLLECTIVE_ALL_REDUCE)
 		calls = scenario_sums_behind(s->step->scenario)
 				? 1
-				: lesser(calls, bytes / least_bucket_bytes);
+				: lesser(calls, bytes / s->step->scenario->stack.habits
+								.bucket_bytes);
 	step_pieces(&s->step->context.fabric, group, kind, bytes, calls, &cost);
 	exposed = exposed_sync(&s->step->scenario->stack, cost.seconds, beside,
 			       bare_share(s), overlaps);

@@ -107,6 +107,14 @@ void case_habits(struct stack *stack)
 		.compiled_launches = 0.5,
 		.unbound_host = 1.5,
 		.host_spread = 0.2,
+		.norm_steps_forward = 36,
+		.norm_steps_backward = 92,
+		.tile_rows = 128,
+		.tile_columns = 256,
+		.bucket_bytes = 25e6,
+		.router_kernels = 72,
+		.fused_router_kernels = 31,
+		.preprocess_kernels = 14,
 	};
 }
 
