@@ -414,6 +414,10 @@ static void test_operands(void **state)
 			graph_context(&scenario, &mesh, &context);
 			assert_close(context.width, rows[i].width, 0);
 			assert_close(context.operand_width, rows[i].operand, 0);
+			/* servers of the same format read as much */
+			assert_close(context.operand_width,
+				     precision_table[rows[i].precision].operand_bytes,
+				     0);
 			assert_close(context.input_width,
 				     saves ? rows[i].operand : rows[i].width, 0);
 		}

@@ -358,7 +358,7 @@ static double weight_pass(const struct plan *plan, double width)
 	if (plan->frozen_format == FROZEN_NF4)
 		return graph_nf4_bytes() + width;
 	if (plan->frozen_format == FROZEN_INT4)
-		return graph_int4_bytes() + width;
+		return precision_table[PRECISION_INT4].weight_bytes + width;
 	if (plan->frozen_format == FROZEN_NVFP4 && plan->precision != PRECISION_NVFP4)
 		return graph_operand_value(PRECISION_NVFP4, 2) + width;
 	return 0;

@@ -139,14 +139,6 @@ static inline double graph_nf4_bytes(void)
 	return 0.5 + 0.127 / 8;
 }
 
-/* Half a byte, and of 128 weights one scale in 16 bits and one zero point in 4: the
- * usual groups of GPTQ and AWQ (AutoGPTQ/AutoGPTQ README.md, quantize_config;
- * mit-han-lab/llm-awq README.md, --q_group_size). */
-static inline double graph_int4_bytes(void)
-{
-	return 0.5 + 2.5 / 128;
-}
-
 /* Bytes of what a GEMM reads, in a precision whose activations take w: a byte of fp8,
  * with a scale per 32 elements in mxfp8, or half a byte and one per 16 in nvfp4. */
 FORMULA(graph_operand, (double precision, double w),

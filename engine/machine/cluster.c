@@ -4,14 +4,21 @@
 #include <stddef.h>
 
 const struct precision_row precision_table[PRECISION_COUNT] = {
-	[PRECISION_BF16] = { .trains = true, .wide = true },
-	[PRECISION_FP16] = { .trains = true, .wide = true },
-	[PRECISION_FP32] = { .trains = true, .wide = true },
-	[PRECISION_FP8] = { .trains = true },
-	[PRECISION_MXFP8] = { .trains = true, .blocks = true },
-	[PRECISION_NVFP4] = { .trains = true, .blocks = true },
-	[PRECISION_FP8_BLOCK] = { .blocks = true },
-	[PRECISION_MXFP4] = { .blocks = true },
+	[PRECISION_BF16] = { true, true, false, 2, 2 },
+	[PRECISION_FP16] = { true, true, false, 2, 2 },
+	[PRECISION_FP32] = { true, true, false, 4, 4 },
+	[PRECISION_FP8] = { true, false, false, 1, 1 },
+	[PRECISION_MXFP8] = { true, false, true, 1 + 1.0 / 32, 1 + 1.0 / 32 },
+	[PRECISION_NVFP4] = { true, false, true, 0.5 + 1.0 / 16, 0.5 + 1.0 / 16 },
+	/* scales of 32 bits: per row one for 128, of weights one for 128 x 128 */
+	[PRECISION_FP8_BLOCK] = { false, false, true, 1 + 4.0 / 128,
+				  1 + 4.0 / (128 * 128) },
+	[PRECISION_INT8] = { false, false, false, 1, 1 },
+	/* of 128 weights one scale in 16 bits and one zero point in 4: the usual groups
+	 * of GPTQ and AWQ (AutoGPTQ/AutoGPTQ README.md, quantize_config;
+	 * mit-han-lab/llm-awq README.md, --q_group_size) */
+	[PRECISION_INT4] = { false, false, false, 2, 0.5 + 2.5 / 128 },
+	[PRECISION_MXFP4] = { false, false, true, 0.5 + 1.0 / 32, 0.5 + 1.0 / 32 },
 };
 
 const struct attention_row attention_table[ATTENTION_COUNT] = {

@@ -47,6 +47,9 @@ struct precision_row {
 	bool trains; /* the others are of servers alone */
 	bool wide;   /* numbers of 16 bits or more, without scales */
 	bool blocks; /* scales of blocks, not of tensors or channels */
+	/* Bytes of an element with its share of the scales: in what a GEMM reads row by
+	 * row, and in a matrix of weights. */
+	double operand_bytes, weight_bytes;
 };
 struct attention_row {
 	bool flash; /* scores never reach memory (FlashAttention, arXiv 2205.14135) */

@@ -129,16 +129,9 @@ void kernel_gemm(const struct chip_rates *r, bool large, double rows, double col
 
 double kernel_operand_bytes(const struct scenario *s)
 {
-	switch (products(s, (enum precision)s->plan.precision)) {
-	case PRECISION_FP32: return 4;
-	case PRECISION_FP8:
-	case PRECISION_INT8: return 1;
-	case PRECISION_FP8_BLOCK: return 1 + 4.0 / 128;
-	case PRECISION_MXFP8: return 1 + 1.0 / 32;
-	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
-	case PRECISION_MXFP4: return 0.5 + 1.0 / 32;
-	default: return 2;
-	}
+	enum precision used = products(s, (enum precision)s->plan.precision);
+
+	return precision_table[used].operand_bytes;
 }
 
 void kernel_experts(const struct chip_rates *r, double rows, double columns,

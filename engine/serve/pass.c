@@ -24,28 +24,14 @@ bool serve_quantises(const struct scenario *s, enum serve_matrix matrix)
 	}
 }
 
-/* A scale of 16 bits for each group, 4-bit zeros where there are such: AWQ and GPTQ
- * have groups of 128 with zeros. */
-static double int4_bytes(const struct scenario *s)
-{
-	if (is_published(s) && s->model.quantised_group > 0)
-		return 0.5 + 2.0 / (double)s->model.quantised_group;
-	return 0.5 + 2.5 / 128;
-}
-
+/* A published checkpoint in 4 bits may have groups of its own, with a scale of 16 bits
+ * each and no zeros. */
 double serve_weight_bytes(const struct scenario *s)
 {
-	switch (s->plan.precision) {
-	case PRECISION_FP32: return 4;
-	case PRECISION_FP8:
-	case PRECISION_INT8: return 1;
-	case PRECISION_FP8_BLOCK: return 1 + 4.0 / (128 * 128);
-	case PRECISION_MXFP8: return 1 + 1.0 / 32;
-	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
-	case PRECISION_MXFP4: return 0.5 + 1.0 / 32;
-	case PRECISION_INT4: return int4_bytes(s);
-	default: return 2;
-	}
+	if (s->plan.precision == PRECISION_INT4 && is_published(s) &&
+	    s->model.quantised_group > 0)
+		return 0.5 + 2.0 / (double)s->model.quantised_group;
+	return precision_table[s->plan.precision].weight_bytes;
 }
 
 double serve_kv_element_bytes(const struct scenario *s)
@@ -53,7 +39,7 @@ double serve_kv_element_bytes(const struct scenario *s)
 	switch (s->plan.serving.kv_precision) {
 	case KV_FP8:
 	case KV_INT8: return 1;
-	case KV_FP4: return 0.5 + 1.0 / 16;
+	case KV_FP4: return precision_table[PRECISION_NVFP4].operand_bytes;
 	case KV_BF16: return 2;
 	default: break;
 	}

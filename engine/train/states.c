@@ -29,7 +29,7 @@ static double frozen_bytes(const struct plan *plan)
 		[FROZEN_WIDE] = wide,
 		[FROZEN_FP8] = 1,
 		[FROZEN_NF4] = graph_nf4_bytes(),
-		[FROZEN_INT4] = graph_int4_bytes(),
+		[FROZEN_INT4] = precision_table[PRECISION_INT4].weight_bytes,
 		[FROZEN_NVFP4] = plan->precision == PRECISION_NVFP4
 					 ? narrow_bytes(plan)
 					 : graph_operand_value(PRECISION_NVFP4, 2),
