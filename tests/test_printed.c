@@ -151,6 +151,15 @@ static void sweeps_look_as_they_did(void **state)
 		"--vary",      "gpus=64,128", "--free",
 		"tp,pp",       NULL
 	};
+	/* tree sums up nothing here, and nothing is in fp8 */
+	const char *const idle[] = { run_program(),
+				     "sweep",
+				     "llama3-70b-64-h100",
+				     "--vary",
+				     "collective=ring,tree",
+				     "--vary",
+				     "fp8_recipe=delayed,rowwise",
+				     NULL };
 	bool good = true;
 	char name[64];
 
@@ -162,6 +171,9 @@ static void sweeps_look_as_they_did(void **state)
 		snprintf(name, sizeof name, "sweep-free-%dx%d", sizes[i].columns,
 			 sizes[i].rows);
 		good = sweeps(name, sizes[i].columns, sizes[i].rows, freed) && good;
+		snprintf(name, sizeof name, "sweep-idle-%dx%d", sizes[i].columns,
+			 sizes[i].rows);
+		good = sweeps(name, sizes[i].columns, sizes[i].rows, idle) && good;
 	}
 	assert_true(good);
 }

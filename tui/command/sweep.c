@@ -13,7 +13,7 @@
 #include "tui/command.h"
 #include "tui/command/sweep_row.h"
 
-enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256, MAX_WORD = 48 };
+enum { MAX_VARIED_VALUES = 256, MAX_WORD = 48 };
 
 struct varied {
 	const struct knob *knob;
@@ -375,6 +375,8 @@ static bool print_rows(const struct sweep *sweep, const struct scenario *scenari
 {
 	struct scenario point = *scenario;
 	long long first = part[0], end = part[1];
+	struct sweep_idle idle = { 0 };
+	struct sweep_notes notes = { 0 };
 	struct progress progress;
 	bool good = true;
 
@@ -387,7 +389,8 @@ static bool print_rows(const struct sweep *sweep, const struct scenario *scenari
 		good = row_of(sweep, scenario, n, e, &point, &text);
 		if (good && is_table(sweep))
 			sweep_table_row(sweep->knob, sweep->count, &sweep->free, &point,
-					e);
+					e, &notes);
+		sweep_idle_count(&idle, sweep->knob, sweep->count, &point);
 		fputs(text ? text : "", stdout);
 		free(text);
 		if (progress_is_due(&progress))
@@ -396,6 +399,8 @@ static bool print_rows(const struct sweep *sweep, const struct scenario *scenari
 				      "%lld of %lld plans", n - first, end - first);
 	}
 	progress_end(&progress);
+	sweep_table_notes(&notes);
+	sweep_idle_tell(&idle, sweep->knob, sweep->count);
 	return good;
 }
 

@@ -113,9 +113,83 @@ static void print_values(const struct knob *const *knob, int count,
 	}
 }
 
+void sweep_idle_count(struct sweep_idle *out, const struct knob *const *varied,
+		      int count, const struct scenario *s)
+{
+	out->plans++;
+	for (int i = 0; i < count; i++)
+		out->idle[i] += !knob_applies(s, varied[i]);
+}
+
+void sweep_idle_tell(const struct sweep_idle *idle, const struct knob *const *varied,
+		     int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *key = varied[i]->key;
+
+		if (idle->idle[i] == 0)
+			continue;
+		if (idle->idle[i] == idle->plans)
+			fprintf(stderr,
+				"shardscope: %s has no effect in any of these plans\n",
+				key);
+		else
+			fprintf(stderr,
+				"shardscope: %s has no effect in %lld of these %lld "
+				"plans\n",
+				key, idle->idle[i], idle->plans);
+	}
+}
+
+static bool is_about(const struct finding *finding, const struct knob *const *varied,
+		     int count)
+{
+	for (int i = 0; finding->knob && i < count; i++)
+		if (strcmp(finding->knob, varied[i]->key) == 0)
+			return true;
+	return false;
+}
+
+/* Its text goes below the table, once. */
+static void keep_note(const struct finding *finding, struct sweep_notes *notes)
+{
+	char text[sizeof notes->text[0]];
+
+	finding_text(finding, text, sizeof text);
+	for (int i = 0; i < notes->count; i++)
+		if (strcmp(notes->text[i], text) == 0)
+			return;
+	if (notes->count == MAX_NOTES)
+		return;
+	snprintf(notes->code[notes->count], sizeof notes->code[0], "%s",
+		 finding->rule->code);
+	snprintf(notes->text[notes->count++], sizeof text, "%s", text);
+}
+
+/* The codes of what a plan that runs remarks of varied knobs. */
+static void remark(const struct knob *const *varied, int count,
+		   const struct estimate *e, struct sweep_notes *notes)
+{
+	for (int k = 0; k < e->problems.count; k++) {
+		const struct finding *f = &e->problems.item[k];
+
+		if (!is_about(f, varied, count))
+			continue;
+		printf("%s ", f->rule->code);
+		keep_note(f, notes);
+	}
+}
+
+void sweep_table_notes(const struct sweep_notes *notes)
+{
+	for (int i = 0; i < notes->count; i++)
+		printf("%s%s: %s\n", i == 0 ? "\n" : "", notes->code[i],
+		       notes->text[i]);
+}
+
 void sweep_table_row(const struct knob *const *varied, int count,
 		     const struct sweep_free *free, const struct scenario *s,
-		     const struct estimate *e)
+		     const struct estimate *e, struct sweep_notes *notes)
 {
 	bool serves = s->plan.mode == MODE_INFERENCE;
 	struct planner_problem problem = { .base = *s };
@@ -136,8 +210,10 @@ void sweep_table_row(const struct knob *const *varied, int count,
 		planner_axes(&problem);
 		planner_name(&problem, s, text, sizeof text);
 	}
-	printf("%9s %10.0f %5.1f%% %9s  %s%s\n", step,
+	printf("%9s %10.0f %5.1f%% %9s  %s%s", step,
 	       serves ? e->serving.output_tokens_per_second_per_gpu
 		      : e->tokens_per_second_per_gpu,
 	       e->mfu * 100, memory, e->feasible ? "" : "does not fit  ", text);
+	remark(varied, count, e, notes);
+	putchar('\n');
 }
