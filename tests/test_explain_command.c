@@ -211,6 +211,26 @@ static void test_a_number_goes_before_the_other_name_of_a_knob(void **state)
 		  "(goodput_tokens_per_second) = ", NULL);
 }
 
+/* A word of the field comes with its numbers in the plan that was asked about: each as
+ * eval has it; not with those of the other mode, nor those that everything tells of. */
+static void test_a_word_has_its_numbers(void **state)
+{
+	struct ran ran;
+
+	(void)state;
+	run_check("explain bubble llama3-70b-64-h100", 0, " (bubble_ratio)\n", NULL);
+	run_check("explain MFU llama3-70b-64-h100", 0,
+		  "39.4 %  Model FLOPs utilization (mfu)\n", NULL);
+	run_check("explain 'KV cache' llama3.1-70b-4-h100-serve", 0, " (kv_tokens)\n",
+		  NULL);
+	ran = run("explain 'KV cache' llama3-70b-64-h100");
+	assert_null(strstr(ran.out, "numbers of this scenario"));
+	ran_free(&ran);
+	ran = run("explain GPU llama3-70b-64-h100");
+	assert_null(strstr(ran.out, "numbers of this scenario"));
+	ran_free(&ran);
+}
+
 static void test_what_is_not_there_is_refused(void **state)
 {
 	(void)state;
@@ -233,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_chains_end_at_knobs_and_constants),
 		cmocka_unit_test(test_text_says_formula_terms_and_source),
 		cmocka_unit_test(test_a_number_goes_before_the_other_name_of_a_knob),
+		cmocka_unit_test(test_a_word_has_its_numbers),
 		cmocka_unit_test(test_what_is_not_there_is_refused),
 	};
 

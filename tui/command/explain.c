@@ -111,7 +111,51 @@ static void print_word(const struct glossary_word *word)
 		putchar('\n');
 }
 
-static int print_term(const struct glossary_word *word, bool json)
+static bool links_to(const struct glossary_word *number,
+		     const struct glossary_word *term)
+{
+	const struct glossary_word *links[GLOSSARY_MAX_LINKS];
+	int count = glossary_links(number->means, links, 0);
+
+	for (int i = 0; i < count; i++)
+		if (links[i] == term)
+			return true;
+	return false;
+}
+
+/* The numbers that a word is told by, of this plan; none where the word is one that
+ * most numbers use, as GPU. */
+static void print_numbers(const struct glossary_word *term,
+			  const struct scenario *scenario, const struct estimate *e)
+{
+	enum { MOST = 6 };
+	const char *key[MOST];
+	char value[MOST][32], title[MOST][64];
+	struct explanation x;
+	int count = 0;
+
+	for (int i = 0; e->legal && i < glossary_count(); i++) {
+		const struct glossary_word *number = glossary_at(i);
+		const struct metric *metric =
+			number->kind == WORD_NUMBER ? metric_find(number->key) : NULL;
+
+		if (!metric || !(metric->modes >> scenario->plan.mode & 1) ||
+		    !links_to(number, term) || !explain(scenario, e, number->key, &x))
+			continue;
+		if (count == MOST)
+			return;
+		form_text(x.form, x.value, value[count], sizeof value[0]);
+		snprintf(title[count], sizeof title[0], "%s", x.title);
+		key[count++] = number->key;
+	}
+	if (count > 0)
+		puts("\nnumbers of this scenario");
+	for (int i = 0; i < count; i++)
+		printf("  %11s  %s (%s)\n", value[i], title[i], key[i]);
+}
+
+static int print_term(const struct glossary_word *word, bool json,
+		      const struct scenario *scenario, const struct estimate *e)
 {
 	char *text = json ? report_word(word) : NULL;
 
@@ -122,6 +166,7 @@ static int print_term(const struct glossary_word *word, bool json)
 	}
 	printf("%s (%s)\n", word->key, word_kind_label(word->kind));
 	print_word(word);
+	print_numbers(word, scenario, e);
 	return STATUS_GOOD;
 }
 
@@ -193,7 +238,7 @@ static int print_explanation(const struct asked *asked, const struct scenario *s
 	char *text;
 
 	if (!metric && term && !explain(scenario, e, asked->key, &x))
-		return print_term(term, asked->json);
+		return print_term(term, asked->json, scenario, e);
 	if ((metric && !(metric->modes >> scenario->plan.mode & 1)) ||
 	    !explain(scenario, e, asked->key, &x))
 		return refuse_key(scenario, asked->key);
