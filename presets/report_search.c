@@ -96,6 +96,10 @@ static cJSON *found_object(const struct planner_problem *problem,
 	planner_scenario(problem, found, &s);
 	object = plan_object(&s);
 	cJSON_AddNumberToObject(object, "score", found->score);
+	if (s.plan.mode == MODE_INFERENCE) {
+		cJSON_AddBoolToObject(object, "keeps_goals", found->keeps_goals);
+		cJSON_AddBoolToObject(object, "keeps_up", found->keeps_up);
+	}
 	add_tail(object, &s);
 	add_trust(object, &s);
 	return object;

@@ -101,7 +101,9 @@ static const struct output {
 	  "~robust:o ~less_known:@plan ~questions:[any] ~misses:o ~why:o",
 	  false, false },
 	{ "plan", "one of the plans that a search finds",
-	  "score:n ~trust:s ~trust_lowered_by:s stack_lacks:[text]", true, false },
+	  "score:n ~keeps_goals:b ~keeps_up:b ~trust:s ~trust_lowered_by:s "
+	  "stack_lacks:[text]",
+	  true, false },
 	{ "explain", "where a number comes from: shardscope explain KEY --json",
 	  "key:s title:s value:any unit:s formula:s? terms:[term] ~beside:[term] "
 	  "assumption:s? source:s? ~assumed:o",

@@ -458,6 +458,50 @@ static void test_why_is_said_in_words(void **state)
 	unlink(file);
 }
 
+/* Who asks for more than any server gives is told so, above those that come closest:
+ * the mean request's goals, those of the slowest percent, and a rate. */
+static void test_goals_that_no_server_keeps(void **state)
+{
+	static const struct {
+		const char *asked, *says;
+		bool goals, up;
+	} rows[] = {
+		{ "--goal-ttft 2 --goal-tpot 0.05",
+		  "no server here keeps the goals, TTFT 2.00 ms, TPOT 50.0 us: ", false,
+		  true },
+		{ "--goal-ttft 2 --goal-percentile p99",
+		  "no server here keeps the goals, TTFT 2.00 ms: ", false, true },
+		{ "--goal-tpot 50 --request-rate 1000",
+		  "no server here is up to 1000 requests a second: ", true, false },
+		{ "--goal-ttft 2000 --goal-percentile p99", NULL, true, true },
+		{ "--request-rate 1", NULL, true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char line[300];
+		struct ran ran;
+		cJSON *root;
+
+		snprintf(line, sizeof line,
+			 "search --mode inference --model llama3.1-70b --cluster "
+			 "dgx-h100 --stack vllm --gpus 8 %s",
+			 rows[i].asked);
+		ran = run(line);
+		if (rows[i].says)
+			assert_non_null(strstr(ran.out, rows[i].says));
+		else
+			assert_null(strstr(ran.out, "no server here"));
+		ran_free(&ran);
+		strcat(line, " --json");
+		root = json_of(line, 0);
+		assert_int_equal(cJSON_IsTrue(at(root, "best.keeps_goals")),
+				 rows[i].goals);
+		assert_int_equal(cJSON_IsTrue(at(root, "best.keeps_up")), rows[i].up);
+		cJSON_Delete(root);
+	}
+}
+
 /* Goals of 99 of 100 requests rank servers by what they give while they keep them: less
  * than the mean request gets, and the first keeps them there. */
 static void test_servers_by_their_slowest(void **state)
@@ -722,6 +766,7 @@ int main(void)
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
 		cmocka_unit_test(test_why_is_said_in_words),
+		cmocka_unit_test(test_goals_that_no_server_keeps),
 		cmocka_unit_test(test_servers_by_their_slowest),
 		cmocka_unit_test(test_rows_of_servers_tell_one_load),
 		cmocka_unit_test(test_servers_that_are_too_large),

@@ -33,6 +33,19 @@ static int count_of(const char *text)
 	return count;
 }
 
+/* Servers that keep no goal are listed, and not as if they did. */
+static void test_goals_that_no_server_keeps(void **state)
+{
+	(void)state;
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 120, 36);
+	case_set(&s.explorer.scenario, "goal_ttft", "2");
+	case_set(&s.explorer.scenario, "goal_percentile", "p99");
+	s.patient = true;
+	stage_type(&s, "s");
+	stage_shows(&s, "no server here keeps the goals");
+	stage_lacks(&s, "meet the goals");
+}
+
 static void test_a_taken_plan_lights_up_what_it_changed(void **state)
 {
 	struct scenario before;
@@ -504,6 +517,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_front_is_one_search),
+		cmocka_unit_test(test_goals_that_no_server_keeps),
 		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),
 		cmocka_unit_test(test_the_slowest_are_told_where_they_are_asked_for),
 		cmocka_unit_test(test_rows_are_sorted),

@@ -193,6 +193,11 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
+static bool has_goals(const struct serving_plan *v)
+{
+	return v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
+}
+
 /* Times of a token and of the first one where the goodput is reached: beyond it some
  * asked for may wait for room. */
 static void describe_load(const struct scenario *s, const struct serving_estimate *e,
@@ -201,8 +206,7 @@ static void describe_load(const struct scenario *s, const struct serving_estimat
 	const struct serving_plan *v = &s->plan.serving;
 	double asked =
 		v->request_rate > 0 ? e->concurrency : e->concurrency + e->waiting;
-	bool goals = v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
-	bool within = goals && e->goodput > 0 && e->goodput_concurrency > 0 &&
+	bool within = has_goals(v) && e->goodput > 0 && e->goodput_concurrency > 0 &&
 		      e->goodput_concurrency < asked * (1 - 1e-9);
 	struct serve_point held;
 
@@ -246,6 +250,8 @@ static void describe_found(const struct scenario *s, const struct estimate *e,
 		tokens / fmax(1, (double)s->plan.serving.output_len);
 	found->dollars_per_million_tokens =
 		tokens > 0 ? serve_dollars(&s->cluster, tokens) : 0;
+	found->keeps_goals = e->serving.goodput > 0 || !has_goals(&s->plan.serving);
+	found->keeps_up = isfinite(e->serving.ttft_seconds);
 	describe_load(s, &e->serving, found);
 }
 

@@ -72,6 +72,9 @@ struct planner_found {
 	double ttft_seconds, request_seconds, requests;
 	/* of one request in a hundred, where these have to keep the goals; else 0 */
 	double slow_ttft_seconds, slow_tpot_seconds;
+	/* of a server: some request keeps the goals, if there are any; all that come at
+	 * a rate are served */
+	bool keeps_goals, keeps_up;
 	/* of its good tokens: requests that they are, and what a million costs */
 	double requests_per_second, dollars_per_million_tokens;
 	struct idea idea; /* of training */

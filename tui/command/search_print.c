@@ -152,6 +152,40 @@ static void print_head(const struct planner_problem *problem, const char *what)
 		       what);
 }
 
+/* "TTFT 2.00 s, TPOT 50.0 ms" */
+static void goals_text(const struct serving_plan *v, char *out, size_t size)
+{
+	char ttft[MAX_FORM], tpot[MAX_FORM];
+
+	form(FORM_SECONDS, v->goal_ttft_seconds, ttft);
+	form(FORM_SECONDS, v->goal_tpot_seconds, tpot);
+	snprintf(out, size, "%s%s%s%s%s", v->goal_ttft_seconds > 0 ? "TTFT " : "",
+		 v->goal_ttft_seconds > 0 ? ttft : "",
+		 v->goal_ttft_seconds > 0 && v->goal_tpot_seconds > 0 ? ", " : "",
+		 v->goal_tpot_seconds > 0 ? "TPOT " : "",
+		 v->goal_tpot_seconds > 0 ? tpot : "");
+}
+
+/* Servers that were asked for more than any gives are listed all the same. */
+static void print_shortfall(const struct planner_problem *problem,
+			    const struct planner_found *best)
+{
+	const struct serving_plan *v = &problem->base.plan.serving;
+	char goals[3 * MAX_FORM];
+
+	if (!serves(problem) || problem->objective == OBJECTIVE_MEMORY)
+		return;
+	if (!best->keeps_up) {
+		printf("no server here is up to %g requests a second: by how many "
+		       "they serve\n",
+		       v->request_rate);
+	} else if (!best->keeps_goals) {
+		goals_text(v, goals, sizeof goals);
+		printf("no server here keeps the goals, %s: by their time per token\n",
+		       goals);
+	}
+}
+
 /* What lowers the trust in the first, and what the stack lacks for it. */
 static void print_doubts(const struct planner_problem *problem,
 			 const struct planner_found *found)
@@ -380,6 +414,8 @@ void print_search(const struct planner_problem *problem,
 	command_print_start(extra->start, &problem->base);
 	if (extra->unknown && result->found > 0)
 		puts("no plan that is measured or published fits: these are others");
+	if (result->found > 0)
+		print_shortfall(problem, &result->top[0]);
 	if (result->found > 0)
 		print_head(problem, "plan");
 	for (int i = 0; i < extra->rows; i++)

@@ -23,6 +23,22 @@ static bool keeps_slowest(const struct scenario *s)
 	       (v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0);
 }
 
+/* Servers that were asked for more than any gives are listed all the same: what they
+ * fall short of, NULL: nothing. */
+static const char *shortfall(const struct explorer *explorer)
+{
+	const struct planner_result *result = &explorer->search->result;
+
+	if (explorer->scenario.plan.mode != MODE_INFERENCE || result->found < 1 ||
+	    explorer->objective == OBJECTIVE_MEMORY)
+		return NULL;
+	if (!result->top[0].keeps_up)
+		return "no server here is up to that rate: by how many they serve";
+	return result->top[0].keeps_goals
+		       ? NULL
+		       : "no server here keeps the goals: by their time per token";
+}
+
 /* How the open plan compares. */
 static void draw_present(const struct explorer *explorer, struct canvas *canvas, int x,
 			 int y, int width)
@@ -45,6 +61,8 @@ static void draw_present(const struct explorer *explorer, struct canvas *canvas,
 			      "your plan takes %lld GPUs; %.0f are enough",
 			      (long long)explorer->scenario.cluster.gpus,
 			      search->fewest.answer);
+	else if (shortfall(explorer))
+		canvas_text(canvas, x, y, width, ROLE_WARNING, shortfall(explorer));
 	else if (search->result.found > 0 && keeps_slowest(&explorer->scenario))
 		/* the open plan's own goodput is of the mean request */
 		canvas_format(canvas, x, y, width, ROLE_VALUE,
