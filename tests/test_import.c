@@ -1137,7 +1137,7 @@ static void test_command(void **state)
 	run_check("screen overview --size 80x24 --model "
 		  "tests/fuzz/seeds/hf/hybrid.json",
 		  0, " hybrid (approximate) ", NULL);
-	run_check("eval --model tests/fuzz/seeds/hf", 0, "hf on 1 x ", NULL);
+	run_check("eval --model tests/fuzz/seeds/hf", 0, "hf on 8 x ", NULL);
 	run_check("eval --model presets", 2, NULL, "presets/config.json");
 	run_check("import", 2, NULL, "needs a format and a file");
 	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported", 2, NULL,

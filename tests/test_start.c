@@ -395,6 +395,70 @@ static void short_sequences_come_in_larger_micro_batches(void **state)
 	}
 }
 
+/* Where nobody says how many, whole nodes on which every shipped model that trains or
+ * serves at all does: of 70B on 80 GB, 18 bytes of a parameter fill half of 32. */
+static void machines_are_sized_for_the_model(void **state)
+{
+	static const struct {
+		const char *model;
+		int64_t trains, serves;
+	} rows[] = {
+		{ "llama3.1-8b", 8, 8 },
+		{ "llama3.1-70b", 32, 8 },
+		{ "llama3.1-405b", 256, 16 },
+		{ "deepseek-v3", 512, 16 },
+		{ "gpt2", 8, 8 },
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct start trains = { 0 }, serves = { 0 };
+
+		blank(&s, rows[i].model, "dgx-h100", "megatron-core");
+		start_choose(&trains, &s);
+		assert_int_equal(s.cluster.gpus, rows[i].trains);
+		scenario_estimate(&s, &estimate);
+		assert_true(estimate.legal && estimate.fits);
+		blank(&s, rows[i].model, "dgx-h100", "vllm");
+		give(&serves, &s, "mode", MODE_INFERENCE);
+		start_choose(&serves, &s);
+		assert_int_equal(s.cluster.gpus, rows[i].serves);
+		scenario_estimate(&s, &estimate);
+		assert_true(estimate.legal && estimate.fits);
+	}
+}
+
+/* Degrees that were given divide it, and what is stated is kept. */
+static void machines_are_sized_for_given_degrees(void **state)
+{
+	static const struct {
+		const char *arguments, *says;
+	} rows[] = {
+		{ "--model llama3.1-8b --tp 8 --pp 4", " on 32 x " },
+		{ "--model llama3.1-8b --pp 3", " on 24 x " },
+		{ "--model mixtral-8x7b --ep 8 --pp 4", " on 32 x " },
+		{ "--model llama3.1-8b --tp 4 --dp 16", " on 64 x " },
+		{ "--model llama3.1-8b --dp 1", " on 1 x " },
+		{ "--model llama3.1-8b --gpus 1", " on 1 x " },
+		{ "--model llama3.1-8b --cluster gb200-nvl72", " on 4 x " },
+		{ "--model llama3.1-8b --cluster l4", " on 16 x " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char line[200];
+		struct ran ran;
+
+		snprintf(line, sizeof line, "eval %s", rows[i].arguments);
+		ran = run(line);
+		if (!strstr(ran.out, rows[i].says))
+			fail_msg("%s: no '%s' in\n%s%s", line, rows[i].says, ran.out,
+				 ran.err);
+		ran_free(&ran);
+	}
+}
+
 static void starts_are_told(void **state)
 {
 	static const struct {
@@ -402,6 +466,8 @@ static void starts_are_told(void **state)
 	} cases[] = {
 		{ "eval --model llama3-8b --cluster dgx-h100 --gpus 8",
 		  "assumed: megatron-core, seq 4096, gbs 512, tp " },
+		{ "eval --model llama3-8b",
+		  "assumed: dgx-h100, megatron-core, gpus 8, seq 4096, gbs 512, tp " },
 		{ "check --model gpt3-175b --cluster dgx-h100 --gpus 512",
 		  "assumed: megatron-core, seq 2048, gbs 2048, tp " },
 		{ "search --model llama3-8b --gpus 8 --seq 2k --top 1",
@@ -522,6 +588,8 @@ int main(void)
 		cmocka_unit_test(what_is_given_stays),
 		cmocka_unit_test(batch_follows_given_degrees),
 		cmocka_unit_test(short_sequences_come_in_larger_micro_batches),
+		cmocka_unit_test(machines_are_sized_for_the_model),
+		cmocka_unit_test(machines_are_sized_for_given_degrees),
 		cmocka_unit_test(starts_are_told),
 		cmocka_unit_test(starts_are_told_in_json),
 		cmocka_unit_test(files_say_it_beside),

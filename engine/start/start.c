@@ -94,8 +94,11 @@ static void choose_precision(struct start *start, struct scenario *s)
 void start_choose(struct start *start, struct scenario *s)
 {
 	start->before = s->plan;
-	start_set(start, s, "gpus", (double)s->cluster.gpus);
 	choose_precision(start, s);
+	/* a cluster that nobody sized has one; more are stated in its file */
+	start_set(
+		start, s, "gpus",
+		(double)(s->cluster.gpus > 1 ? s->cluster.gpus : start_gpus(start, s)));
 	choose_lengths(start, s);
 	if (s->plan.mode == MODE_INFERENCE)
 		start_server(start, s);

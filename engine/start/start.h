@@ -1,9 +1,10 @@
 /* start.h - what a person did not say of a scenario: a plan to begin with.
  *
- * Given a model, a machine and a number of accelerators, a start is a plan that is
- * legal, fits with margin where any usual layout does, and is what one would try
- * first: the best of the usual layouts by a quick search (engine/planner/planner.h),
- * with the stack's own habits. What was given is never changed.
+ * Given a model, a machine and maybe a number of accelerators (else whole nodes that
+ * have room for the model), a start is a plan that is legal, fits with margin where any
+ * usual layout does, and is what one would try first: the best of the usual layouts by
+ * a quick search (engine/planner/planner.h), with the stack's own habits. What was
+ * given is never changed.
  *
  * Who reads a scenario file does not come here: a file is a full statement.
  */

@@ -321,6 +321,18 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 				   : library_stack(s, r->stack, error));
 }
 
+/* A stated DP says how many GPUs there are, if nobody else does. */
+static void follow_dp(const struct request *r, struct start *start, struct scenario *s)
+{
+	double each = (double)(s->plan.tp * s->plan.pp * s->plan.cp);
+	double dp = r->dp && s->cluster.gpus == 1 ? strtod(r->dp, NULL) : 0;
+
+	for (int i = 0; i < r->sets; i++)
+		dp = r->set[i].knob == knob_find("gpus") ? 0 : dp;
+	if (dp >= 1 && knob_set(s, knob_find("gpus"), dp * each))
+		start_give(start, knob_find("gpus"));
+}
+
 /* A model without a plan gets one. A stated DP says what degrees there are: the others
  * are as they stand. */
 static void begin(const struct request *r, const struct arguments *arguments,
@@ -342,6 +354,7 @@ static void begin(const struct request *r, const struct arguments *arguments,
 		start_give(start, r->set[i].knob);
 	for (size_t i = 0; r->dp && i < sizeof degrees / sizeof degrees[0]; i++)
 		start_give(start, knob_find(degrees[i]));
+	follow_dp(r, start, s);
 	if (arguments->starts_later)
 		return;
 	if (arguments->gives)
