@@ -138,6 +138,13 @@ static void compares_what_is_named(void **state)
 	says("compare llama3-70b-64-h100 tp=4 --markdown", 1, "| **step** |");
 	says("compare llama3-70b-64-h100 tp=3", 1, "can't run");
 	says("compare llama3-70b-64-h100", 2, "two plans or more");
+	/* what the options say is the plan that knobs are turned of */
+	says("compare --model llama3.1-70b --gpus 64 'tp=8 pp=1'", 0,
+	     "A  as the options say: llama3.1-70b on 64 x h100-sxm-80g, megatron-core\n"
+	     "   assumed: dgx-h100, megatron-core, seq 4096, gbs 1024, tp 4, sp on, pp "
+	     "4, mbs 1, zero 1, split auto, recompute none, tokens 1 T\n"
+	     "B  tp=8 pp=1: llama3.1-70b on 64 x");
+	says("compare nobodys tp=8", 2, "no plan 'nobodys'");
 	says("compare llama3-70b-64-h100 tpp=3", 2, "did you mean");
 	says("compare llama3-70b-64-h100 llama3.1-70b-4-h100-serve", 2, "one mode");
 }

@@ -2,15 +2,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/compare/compare.h"
 #include "engine/predict/predict.h"
 #include "presets/formats.h"
 #include "presets/report_compare.h"
+#include "presets/scenario_file.h"
 #include "tui/command.h"
 
 struct asked {
 	bool json, markdown;
+	bool known;    /* the plans' names are */
 	int plans, at; /* named; the one that is read */
 	struct compare_title title[MAX_COMPARED];
 	struct scenario *first; /* once it is read */
@@ -32,8 +35,37 @@ static bool take_plan(void *context, const char *text, struct error *error)
 	struct asked *asked = context;
 
 	(void)error;
-	if (!asked->first)
+	if (!asked->known)
 		asked->title[asked->plans++].name = text;
+	return true;
+}
+
+/* Any scenario: only the names are read. */
+static bool open_any(void *context, const char *model, struct scenario *out,
+		     struct error *error)
+{
+	(void)context;
+	(void)model;
+	return scenario_start(out, error);
+}
+
+static bool turns_knobs(const char *name)
+{
+	return strchr(name, '=') && access(name, F_OK) != 0;
+}
+
+/* Where the first has no name, what the options say is the plan that it turns. */
+static bool begin_with_options(struct asked *asked)
+{
+	asked->known = true;
+	asked->title[0].start = (struct start){ 0 };
+	if (asked->plans < 1 || asked->plans >= MAX_COMPARED ||
+	    !turns_knobs(asked->title[0].name))
+		return false;
+	memmove(asked->title + 1, asked->title,
+		(size_t)asked->plans * sizeof *asked->title);
+	asked->title[0] = (struct compare_title){ .name = "as the options say" };
+	asked->plans++;
 	return true;
 }
 
@@ -52,7 +84,7 @@ static bool open_plan(void *context, const char *model, struct scenario *out,
 			"one as 'tp=8 pp=4' is the first with these turned");
 	snprintf(asked->report->model, sizeof asked->report->model, "%s",
 		 model ? model : "");
-	if (!asked->first || !strchr(name, '='))
+	if (!asked->first || !turns_knobs(name))
 		return format_open(name, out, asked->report, error);
 	*out = *asked->first;
 	return compare_turn(out, name, why, sizeof why) ||
@@ -65,7 +97,7 @@ static void inherit(struct asked *asked, const struct scenario *s)
 {
 	struct start *start = &asked->title[asked->at].start;
 
-	if (!asked->first || !strchr(asked->title[asked->at].name, '='))
+	if (!asked->first || !turns_knobs(asked->title[asked->at].name))
 		return;
 	*start = asked->title[0].start;
 	for (int i = start->chosen - 1; i >= 0; i--)
@@ -223,15 +255,21 @@ int command_compare(int argc, char **argv)
 	struct arguments arguments = { .context = &asked,
 				       .operands = MAX_COMPARED,
 				       .operand = take_plan,
-				       .base = open_plan };
+				       .base = open_any };
 	struct scenario *s = calloc(MAX_COMPARED, sizeof *s);
 	struct estimate *e = calloc(MAX_COMPARED, sizeof *e);
 	int status = STATUS_USAGE;
-	bool good;
+	bool good, bare = false;
 
 	arguments.report = asked.report = calloc(1, sizeof *asked.report);
-	good = s && e && asked.report;
+	arguments.start = &asked.title[0].start;
+	good = s && e && asked.report &&
+	       options_read(command_find("compare"), &arguments, argc, argv, s,
+			    &status);
+	if (good)
+		bare = begin_with_options(&asked);
 	for (int i = 0; good && (i == 0 || i < asked.plans); i++) {
+		arguments.base = bare && i == 0 ? NULL : open_plan;
 		asked.at = i;
 		asked.first = i > 0 ? s : NULL;
 		memset(asked.report, 0, sizeof *asked.report);

@@ -52,8 +52,8 @@ const struct command command_table[] = {
 	  "Where the seconds and bytes of plans differ, row by row: computing, "
 	  "recomputation, what each dimension exposes, bubble, optimizer; they add up to "
 	  "the step. Plans are names, files or launch scripts; 'tp=8 pp=4' is the first "
-	  "with these knobs turned. Options are for all of them; exit status 1 if any "
-	  "can't run or does not fit.",
+	  "with these knobs turned, or what the options say where it stands first. "
+	  "Options are for all of them; exit status 1 if any can't run or does not fit.",
 	  command_compare,
 	  compare_options,
 	  true,
