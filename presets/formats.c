@@ -90,6 +90,7 @@ static const struct {
 	{ "maxtext/trainers/pre_train", "maxtext" },
 	{ "\nexport DGXNNODES=", "mlperf" },
 	{ "\nexport MINIBS=", "mlperf" },
+	{ "\nexport MLPERF_SUBMISSION_", "mlperf" },
 	{ "MODEL_ARGS", "megatron" },
 	{ "--num-layers", "megatron" },
 	{ "--hidden-size", "megatron" },

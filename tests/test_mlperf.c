@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "presets/formats.h"
 #include "presets/mlperf/mlperf.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
@@ -221,6 +222,27 @@ static void a_model_tells_its_benchmark(void **state)
 	read_with("");
 }
 
+/* AMD's scripts count nodes, GPUs and the batch by other names, and say the size so. */
+static void other_names_are_read(void **state)
+{
+	static const char text[] =
+		"#!/bin/bash\nexport NNODES=2\nexport GPUS_PER_NODE=4\nexport SIZE=\"8b\"\n"
+		"export GBS=32\nexport MBS=2\nexport TP=1\nexport PP=1\n"
+		"export MLPERF_SUBMISSION_ORG=\"AMD\"\n";
+	struct scenario s;
+
+	(void)state;
+	read_good("mlperf", text, &s);
+	assert_string_equal(s.model.name, "llama3.1-8b");
+	expect(&s, "gpus", "8");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "32");
+	write_file("/tmp", "shardscope-mlperf-other.sh", text);
+	assert_string_equal(format_sniff("/tmp/shardscope-mlperf-other.sh")->name,
+			    "mlperf");
+	unlink("/tmp/shardscope-mlperf-other.sh");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +252,7 @@ int main(void)
 		cmocka_unit_test(what_it_sources_is_read),
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(a_model_tells_its_benchmark),
+		cmocka_unit_test(other_names_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

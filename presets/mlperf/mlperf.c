@@ -73,7 +73,10 @@ static const char *const others[] = {
 	"system",
 	"MINIBS",
 	"DGXNNODES",
+	"NNODES",
 	"DGXNGPU",
+	"GPUS_PER_NODE",
+	"GBS",
 	"SEQ_PARALLEL",
 	"SP",
 	"FP8",
@@ -90,7 +93,13 @@ static const char *const others[] = {
 	NULL,
 };
 
-static const char *const shape_keys[] = { "MODEL_SIZE", NULL };
+static const char *const shape_keys[] = { "MODEL_SIZE", "SIZE", NULL };
+
+/* AMD's scripts have NNODES, GPUS_PER_NODE and SIZE for NVIDIA's longer names. */
+static const char *own_name(const struct mapped *m, const char *name, const char *other)
+{
+	return pairs_find(m->pairs, name) ? name : other;
+}
 
 static bool is_on(const struct mapped *m, const char *key)
 {
@@ -112,7 +121,8 @@ static bool names_size(const char *script, const char *size)
 static const struct benchmark *find_benchmark(const struct mapped *m)
 {
 	const struct pair *name = pairs_find(m->pairs, "benchmark"),
-			  *size = pairs_find(m->pairs, "MODEL_SIZE");
+			  *size = pairs_find(m->pairs,
+					     own_name(m, "MODEL_SIZE", "SIZE"));
 	const size_t count = sizeof benchmarks / sizeof benchmarks[0];
 
 	for (size_t i = 0; size && i < count; i++)
@@ -156,7 +166,7 @@ static bool read_model(const struct mapped *m)
 			return false;
 	}
 	if (!mapped_model(m, benchmark ? benchmark->model : "",
-			  pairs_find(m->pairs, "MODEL_SIZE")))
+			  pairs_find(m->pairs, own_name(m, "MODEL_SIZE", "SIZE"))))
 		return false;
 	/* a file outside of its folder: one model is trained in one way */
 	for (size_t i = 0; !benchmark && i < sizeof benchmarks / sizeof benchmarks[0];
@@ -249,30 +259,40 @@ static int64_t node_of(const struct mapped *m)
 		if (own > 0 && own <= 64 && *end == 'x')
 			return own;
 	}
-	if (!pairs_find(m->pairs, "DGXNGPU"))
+	if (!pairs_find(m->pairs, own_name(m, "DGXNGPU", "GPUS_PER_NODE")))
 		import_note(m->report, IMPORT_ASSUMED, "gpus",
 			    "%lld of a node; neither the script nor its name says",
 			    (long long)each);
 	return each;
 }
 
+/* Of a step where GBS says so, else of MINIBS of each replica. */
+static bool read_batch(const struct mapped *m)
+{
+	const struct pair *whole = mapped_find(m, "GBS");
+	int64_t minibs = 1, dp = scenario_dp(m->out);
+
+	if (whole)
+		return mapped_set(m, "gbs", whole->value, whole);
+	return mapped_count(m, "MINIBS", &minibs) &&
+	       mapped_set_count(m, "gbs", (minibs > 0 ? minibs : 1) * (dp > 0 ? dp : 1),
+				pairs_find(m->pairs, "MINIBS"));
+}
+
 static bool read_world(const struct mapped *m)
 {
-	const struct pair *nodes = mapped_find(m, "DGXNNODES");
-	int64_t count = 0, each = node_of(m), minibs = 1, dp;
+	const char *name = own_name(m, "DGXNNODES", "NNODES");
+	const struct pair *nodes = mapped_find(m, name);
+	int64_t count = 0, each = node_of(m);
 
-	if (!mapped_count(m, "DGXNNODES", &count) ||
-	    !mapped_count(m, "DGXNGPU", &each) || !mapped_count(m, "MINIBS", &minibs))
+	if (!mapped_count(m, name, &count) ||
+	    !mapped_count(m, own_name(m, "DGXNGPU", "GPUS_PER_NODE"), &each))
 		return false;
 	if (nodes && (count < 1 || each < 1 || count > 1 << 20 || each > 1 << 20))
 		return error_set(m->error, m->pairs->file, nodes->line,
-				 "DGXNNODES %lld of %lld GPUs; expected at least 1",
+				 "%s %lld of %lld GPUs; expected at least 1", name,
 				 (long long)count, (long long)each);
-	if (!mapped_set_world(m, count * each, nodes))
-		return false;
-	dp = scenario_dp(m->out);
-	return mapped_set_count(m, "gbs", (minibs > 0 ? minibs : 1) * (dp > 0 ? dp : 1),
-				pairs_find(m->pairs, "MINIBS"));
+	return mapped_set_world(m, count * each, nodes) && read_batch(m);
 }
 
 static bool read_chunks(const struct mapped *m)
