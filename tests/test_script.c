@@ -432,6 +432,9 @@ static void echoed_words(void **state)
 	read_good("megatron", text, &s);
 	expect(&s, "mbs", "4");
 	expect(&s, "precision", "bf16");
+	snprintf(text, sizeof text, more, "sed -e 's/  */ /g'");
+	read_good("megatron", text, &s);
+	expect(&s, "mbs", "4");
 	snprintf(text, sizeof text, more, "cut -d' ' -f3");
 	read_good("megatron", text, &s);
 	expect(&s, "mbs", "1");

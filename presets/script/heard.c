@@ -165,11 +165,9 @@ static bool keeps_words(const char *at, const char *stop)
 {
 	static const struct {
 		const char *name, *signs;
-	} filters[] = { { "tr '\\n' ", "' \"" },
-			{ "tr \"\\n\" ", "' \"" },
-			{ "tr -s ", "' \"" },
-			{ "sed ", "'\" s/\\+*g^$" },
-			{ "xargs", "" } };
+	} filters[] = { { "tr '\\n' ", "' \"" },     { "tr \"\\n\" ", "' \"" },
+			{ "tr -s ", "' \"" },        { "sed -e ", "'\" s/\\+*g^$" },
+			{ "sed ", "'\" s/\\+*g^$" }, { "xargs", "" } };
 
 	while (stop > at && isspace((unsigned char)stop[-1]))
 		stop--;
