@@ -330,10 +330,28 @@ static void depths_are_left_off(void **state)
 	assert_int_equal(s.model.mtp_layers, 1);
 }
 
+/* A switch of the shape that is off here makes another network than the model's. */
+static void switches_are_off(void **state)
+{
+	(void)state;
+	read_refused("megatron",
+		     TRAINER("megatron", "deepseek_v2_lite",
+			     "      micro_batch_size: 1\n      global_batch_size: 64\n"
+			     "      seq_length: 4096\n"
+			     "      multi_latent_attention: false\n"),
+		     "multi_latent_attention is false, and on in deepseek-v2-lite");
+	read_refused("megatron",
+		     TRAINER("megatron", "llama3.1_8B",
+			     "      micro_batch_size: 1\n      global_batch_size: 64\n"
+			     "      seq_length: 4096\n      swiglu: false\n"),
+		     "swiglu is false, and on in llama3.1-8b");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(depths_are_left_off),
+		cmocka_unit_test(switches_are_off),
 		cmocka_unit_test(torchtitan_is_overridden),
 		cmocka_unit_test(flavors_are_models),
 		cmocka_unit_test(networks_are_cut),

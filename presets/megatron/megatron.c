@@ -74,11 +74,14 @@ static const struct argument *find_recipe(const struct arguments *arguments)
 }
 
 /* The checkpoint that `megatron sft` starts from, called after its model: a folder
- * "Qwen3-30B-A3B-mcore". NULL where its name is no model's. */
+ * "Qwen3-30B-A3B-mcore"; NULL where its name is no model's. That of Megatron-Bridge's
+ * overrides (checkpoint.pretrained_checkpoint) is what else they tune: found or not. */
 static const struct argument *find_folder(const struct arguments *arguments,
 					  const struct preset **found)
 {
 	static const char *const folders[] = { "mcore-model", "load" };
+	const struct argument *from =
+		arguments_find(arguments, "pretrained-checkpoint");
 
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
 		const struct argument *a = arguments_find(arguments, folders[i]);
@@ -87,7 +90,9 @@ static const struct argument *find_folder(const struct arguments *arguments,
 		    (*found = model_name_find(a->value)))
 			return a;
 	}
-	return NULL;
+	if (from && from->value[0] != '\0')
+		*found = model_name_find(from->value);
+	return from && from->value[0] != '\0' ? from : NULL;
 }
 
 /* A file may leave the shape to another one: a recipe, a checkpoint. The flag that says
@@ -100,7 +105,8 @@ static const struct argument *find_name(const struct arguments *arguments,
 	static const char *const named[] = { "recipe",        "model-recipe-name",
 					     "nemo-recipe",   "primus-model",
 					     "model",         "hf-path",
-					     "hf-model-path", "bridge-function" };
+					     "hf-model-path", "bridge-function",
+					     "hf-checkpoint" /* slime */ };
 	const struct argument *first = NULL;
 
 	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
@@ -140,6 +146,33 @@ static bool check_spec(const struct arguments *arguments, const struct model *m,
 			 "spec builds %.60s, and %.60s has no delta net in it; --model "
 			 "config.json says what it is",
 			 spec->value, m->name);
+}
+
+/* A switch of the shape that an override turns off has to be off in the model. */
+static bool check_off(const struct arguments *arguments, const struct model *m,
+		      struct error *error)
+{
+	const struct {
+		const char *name;
+		bool on;
+	} switches[] = {
+		{ "multi_latent_attention",
+		  m->kind[m->layer[m->layers - 1]].attention.kv_rank > 0 },
+		{ "swiglu", m->gated_mlp },
+		{ "untie_embeddings_and_output_weights", !m->tied_embeddings },
+	};
+
+	for (int i = 0; i < arguments->count; i++)
+		for (size_t k = 0; k < sizeof switches / sizeof switches[0]; k++)
+			if (strcmp(arguments->item[i].name, "primus-off") == 0 &&
+			    strcmp(arguments->item[i].value, switches[k].name) == 0 &&
+			    switches[k].on)
+				return error_set(
+					error, arguments->file, arguments->item[i].line,
+					"%s is false, and on in %.60s; --model "
+					"config.json says what it is",
+					switches[k].name, m->name);
+	return true;
 }
 
 /* What an override of Primus says of the shape has to be what its model is; it may have
@@ -223,6 +256,7 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	return import_model(out, &named, report, error) &&
 	       (!primus || report->model[0] != '\0' ||
 		(check_spec(arguments, out, error) &&
+		 check_off(arguments, out, error) &&
 		 override_shape(arguments, out, error)));
 }
 

@@ -152,9 +152,13 @@ void arguments_skip(struct arguments *arguments, const struct node *node,
 /* A member of the file; other mappings say nothing of the training. */
 static bool add_top(struct arguments *arguments, const struct node *node)
 {
+	const struct node *from =
+		node->kind == NODE_MAP ? node_get(node, "pretrained_checkpoint") : NULL;
+
 	if (node->kind == NODE_MAP && !is_section(node->key)) {
 		arguments_skip(arguments, node, "");
-		return true;
+		return !from || from->kind != NODE_SCALAR ||
+		       arguments_add_member(arguments, from);
 	}
 	if (node->kind == NODE_MAP)
 		return add_section(arguments, node, "");
@@ -227,6 +231,18 @@ static bool add_settings(struct arguments *arguments, const struct node *trainer
 	       arguments_add(arguments, "primus-settings", said, trainer->line);
 }
 
+/* Switches of the shape that the model's file may have on: off here, they make another
+ * network. */
+static bool add_off(struct arguments *arguments, const struct node *node)
+{
+	static const char *const switches[] = { "multi_latent_attention", "swiglu",
+						"untie_embeddings_and_output_weights",
+						NULL };
+
+	return !word_among(node->key, switches) || !says_nothing(node->text, false) ||
+	       arguments_add(arguments, "primus-off", node->key, node->line);
+}
+
 /* "llama3.1_8B.yaml" is a file of Primus, named by its model. */
 static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 {
@@ -245,7 +261,8 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 	     node = node->next)
 		if (node->kind == NODE_MAP)
 			arguments_skip(arguments, node, "overrides");
-		else if (!arguments_add_member(arguments, node))
+		else if (!arguments_add_member(arguments, node) ||
+			 (node->kind == NODE_SCALAR && !add_off(arguments, node)))
 			return false;
 	for (const struct node *node = trainer->child; node; node = node->next)
 		if (node != overrides && node != model)
