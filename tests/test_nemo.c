@@ -375,6 +375,86 @@ static void tuned_models_have_names(void **state)
 #undef TUNED
 }
 
+/* finetune_recipe() of NeMo 2 has LoRA unless it is told otherwise. */
+static void recipes_tune_adapters(void **state)
+{
+	struct scenario s;
+#define TUNE(call, more)                                                          \
+	"from nemo.collections import llm\n"                                      \
+	"def recipe():\n  tune = llama31_70b.finetune_recipe(" call ")\n"         \
+	"  tune = set_primary_perf_configs(tune, \"lora\", num_nodes=1, "         \
+	"num_gpus_per_node=4, mbs=1, gbs=32, tp_size=1, pp_size=4, vp_size=20)\n" \
+	"" more "  return tune\n"
+
+	(void)state;
+	read_good("megatron",
+		  TUNE("seq_length=4096", "  tune.peft = LoRA(dim=16, alpha=32)\n"),
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "seq", "4096");
+	read_good("megatron", TUNE("seq_length=4096", ""), &s);
+	expect(&s, "lora_rank", "8");
+	read_good("megatron", TUNE("seq_length=4096", "  tune.peft = LoRA()\n"), &s);
+	expect(&s, "lora_rank", "32");
+	read_good("megatron", TUNE("peft_scheme=None, seq_length=4096", ""), &s);
+	expect(&s, "lora_rank", "off");
+	read_good("megatron", TUNE("seq_length=4096", "  tune.peft = None\n"), &s);
+	expect(&s, "lora_rank", "off");
+	read_refused("megatron", TUNE("peft_scheme=args.how, seq_length=4096", ""),
+		     "peft_scheme comes from args.how");
+#undef TUNE
+}
+
+/* A recipe whose name has a length is of that; what it tunes is called by its
+ * checkpoint where nothing else says. */
+static void recipes_of_long_sequences(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "torchrun --nproc_per_node=8 scripts/training/run_recipe.py --recipe "
+		  "qwen3_600m_sft_128k_config train.global_batch_size=16\n",
+		  &s);
+	expect(&s, "seq", "131072");
+	read_good("megatron",
+		  "model:\n  tensor_model_parallel_size: 2\n  seq_length: 4096\n"
+		  "train:\n  micro_batch_size: 1\n  global_batch_size: 16\n"
+		  "checkpoint:\n  pretrained_checkpoint: /ckpt/Qwen3-8B\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	read_refused("megatron",
+		     "model:\n  tensor_model_parallel_size: 2\n"
+		     "checkpoint:\n  pretrained_checkpoint: /ckpt/Ours-8B\n",
+		     "no model '/ckpt/Ours-8B' in the library");
+}
+
+/* slime's trainers: the model is the checkpoint's, the GPUs are those that train, and
+ * what learns by reward holds more than one model. */
+static void slime_is_read(void **state)
+{
+	static const char sft[] =
+		"PERF_ARGS=(--tensor-model-parallel-size 4 "
+		"--expert-model-parallel-size 8)\n"
+		"ray job submit -- python3 train_async.py --actor-num-nodes 2 "
+		"--actor-num-gpus-per-node 8 --hf-checkpoint /root/Qwen3-30B-A3B/ "
+		"${PERF_ARGS[@]} --global-batch-size 128 --loss-type sft_loss\n";
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", sft, &s);
+	assert_string_equal(s.model.name, "qwen3-30b-a3b");
+	expect(&s, "gpus", "16");
+	expect(&s, "precision", "bf16");
+	expect(&s, "zero", "1");
+	expect(&s, "seq", "4096");
+	read_refused("megatron",
+		     "python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 "
+		     "--hf-checkpoint /root/Qwen3-32B --tensor-model-parallel-size 8 "
+		     "--advantage-estimator grpo\n",
+		     "reinforcement learning");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +472,9 @@ int main(void)
 		cmocka_unit_test(variables_of_yaml),
 		cmocka_unit_test(shared_heads_are_read_or_told),
 		cmocka_unit_test(tuned_models_have_names),
+		cmocka_unit_test(recipes_tune_adapters),
+		cmocka_unit_test(recipes_of_long_sequences),
+		cmocka_unit_test(slime_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,26 @@ static bool drop_bars(struct arguments *arguments, struct argument *a)
 	return a->value != NULL;
 }
 
+/* What THUDM/slime's trainer sets whatever the command says
+ * (slime/backends/megatron_utils/arguments.py, _set_default_megatron_args). */
+static bool add_slime(struct arguments *arguments, struct import_report *report)
+{
+	const struct argument *actor = arguments_find(arguments, "actor-num-nodes");
+	int line;
+
+	if (!actor || !arguments_find(arguments, "hf-checkpoint"))
+		return true;
+	line = actor->line;
+	import_note(report, IMPORT_ASSUMED, "settings",
+		    "the distributed optimizer, bf16 and 4096 tokens where nothing "
+		    "says otherwise, as slime has them");
+	return arguments_add(arguments, "use-distributed-optimizer", "", line) &&
+	       (arguments_find(arguments, "fp16") ||
+		arguments_add(arguments, "bf16", "", line)) &&
+	       (arguments_find(arguments, "seq-length") ||
+		arguments_add(arguments, "seq-length", "4096", line));
+}
+
 bool megatron_rename(struct arguments *arguments, struct import_report *report)
 {
 	int count = arguments->count;
@@ -222,7 +242,7 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report)
 			}
 		}
 	return level_experts(arguments, report) && last_batch(arguments, report) &&
-	       layers_of_stages(arguments);
+	       layers_of_stages(arguments) && add_slime(arguments, report);
 }
 
 static const char learns[] = "reinforcement learning";
@@ -261,6 +281,7 @@ const char *megatron_task(const struct arguments *arguments)
 		{ "indexer-batch-size", embeds },
 		{ "perform-rl-step", learns },
 		{ "grpo-iterations", learns },
+		{ "advantage-estimator", learns }, /* slime */
 	};
 	const struct argument *program = arguments_find(arguments, "program");
 	/* MindSpeed-LLM's posttrain_gpt.py, whose program is one for all */

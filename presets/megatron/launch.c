@@ -122,6 +122,11 @@ static void note_world(const struct shell *shell)
 		node = arguments_find(a, "num-nodes");
 		each = all;
 	}
+	/* slime's own: GPUs that train, beside those that serve */
+	if (!each) {
+		node = arguments_find(a, "actor-num-nodes");
+		each = arguments_find(a, "actor-num-gpus-per-node");
+	}
 	if (each)
 		a->per_node = strtoll(each->value, NULL, 10);
 	if (each)

@@ -33,6 +33,8 @@ static bool note_assigned(struct python *p, const char *key, const char *name, i
 	const char *module = dot;
 	char model[128];
 
+	if (ends_in(key, ".peft"))
+		return python_set(p, " peft", name, line);
 	if (!tunes && !ends_in(name, ".pretrain_recipe"))
 		return true;
 	while (module > name && module[-1] != '.')
@@ -177,6 +179,52 @@ static bool add_pair(struct arguments *arguments, const struct pairs *pairs,
 	return true;
 }
 
+/* The pair of a field behind the recipe's variable. */
+static const struct pair *field_of(const struct pairs *pairs, const char *field)
+{
+	char key[PAIRS_MAX_KEY];
+
+	snprintf(key, sizeof key, "%.60s.%.60s", pairs_find(pairs, " variable")->value,
+		 field);
+	return pairs_find(pairs, key);
+}
+
+/* Adapters: finetune_recipe() has LoRA of rank 8, unless its peft_scheme says none, or
+ * the recipe's peft is set. Only Megatron's own four matrices are counted. */
+static bool add_adapters(struct arguments *arguments, const struct pairs *pairs,
+			 struct error *error)
+{
+	const struct pair *scheme = field_of(pairs, "peft_scheme"),
+			  *set = field_of(pairs, "peft"),
+			  *made = pairs_find(pairs, " peft"),
+			  *rank = field_of(pairs, "peft.dim"),
+			  *recipe = pairs_find(pairs, " recipe");
+	const char *says = value_of(pairs, scheme);
+	bool tunes = strcmp(pairs_find(pairs, " task")->value, "sft") == 0;
+	int line = made ? made->line : recipe->line;
+
+	if (!made && (!tunes || (set && !value_of(pairs, set)) ||
+		      (scheme && (!says || strcmp(says, "none") == 0))))
+		return true;
+	if (!made && says && strcmp(says, "lora") != 0 && strcmp(says, "dora") != 0)
+		return error_set(error, arguments->file, scheme->line,
+				 "peft_scheme comes from %.60s, which this file does "
+				 "not set: whoever calls it does",
+				 says);
+	says = rank ? value_of(pairs, rank) : NULL;
+	if (says && says[strspn(says, "0123456789")] != '\0')
+		return error_set(error, arguments->file, rank->line,
+				 "peft.dim comes from %.60s, which this file does not "
+				 "set: whoever calls it does",
+				 says);
+	/* LoRA() by itself is of rank 32 (nemo/collections/llm/peft/lora.py) */
+	return add(arguments, "bridge-lora",
+		   says   ? says
+		   : made ? "32"
+			  : "8",
+		   line, error);
+}
+
 static bool add_all(struct arguments *arguments, const struct pairs *pairs,
 		    struct error *error)
 {
@@ -188,6 +236,7 @@ static bool add_all(struct arguments *arguments, const struct pairs *pairs,
 
 	if (length && good)
 		good = add(arguments, "seq-length", length, recipe->line, error);
+	good = good && add_adapters(arguments, pairs, error);
 	for (int i = 0; i < pairs->count && good; i++)
 		good = add_pair(arguments, pairs, &pairs->item[i],
 				pairs_find(pairs, " variable")->value, error);

@@ -137,6 +137,8 @@ struct fp4_variable {
 extern const struct fp4_variable megatron_fp4_variables[3];
 
 /* --- unsaid.c --- */
+/* The length of a sequence that no flag says: what the recipe's name has, or 2048. */
+bool unsaid_length(struct flag_reader *r);
 /* What a recipe that this argument names sets by itself: states that are shared out,
  * experts that are not split, a split of layers. */
 bool unsaid_take(const struct arguments *arguments, const struct argument *recipe,

@@ -131,8 +131,7 @@ static bool read_batch(struct flag_reader *r)
 		return true;
 	if (seq)
 		return flag_set(r, "seq", seq->value, seq);
-	import_note(r->report, IMPORT_ASSUMED, "seq", "2048");
-	return flag_set(r, "seq", "2048", NULL);
+	return unsaid_length(r);
 }
 
 /* Where no count and no layout says how layers go to stages: evenly, but for DeepSpeed,

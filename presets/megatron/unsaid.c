@@ -2,10 +2,12 @@
  * its file, which is not opened, what all of them have or Megatron would not start
  * without.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob/knob.h"
 #include "presets/megatron/parts.h"
+#include "presets/megatron/take.h"
 #include "presets/pairs/mapping.h"
 
 static bool assume(struct scenario *out, struct import_report *report, const char *knob,
@@ -15,6 +17,37 @@ static bool assume(struct scenario *out, struct import_report *report, const cha
 
 	import_note(report, IMPORT_ASSUMED, knob, "%s, %s", value, because);
 	return knob_parse(out, knob_find(knob), value, why, sizeof why);
+}
+
+/* "llama3_8b_128k_pretrain_config" is of sequences of 131072; 0: the name is of none.
+ */
+static long long length_in(const char *recipe)
+{
+	const char *at = recipe;
+
+	while ((at = strchr(at, '_'))) {
+		char *end;
+		long long thousands = strtoll(++at, &end, 10);
+
+		if (end > at && *end == 'k' && (end[1] == '_' || end[1] == '\0') &&
+		    thousands > 0 && thousands <= 4096)
+			return thousands * 1024;
+	}
+	return 0;
+}
+
+bool unsaid_length(struct flag_reader *r)
+{
+	const struct argument *recipe = flag_find(r, "recipe");
+	long long length = recipe ? length_in(recipe->value) : 0;
+
+	if (length == 0) {
+		import_note(r->report, IMPORT_ASSUMED, "seq", "2048");
+		return flag_set(r, "seq", "2048", NULL);
+	}
+	import_note(r->report, IMPORT_ASSUMED, "seq", "%lld, by the recipe's name",
+		    length);
+	return flag_set_count(r, "seq", length, recipe);
 }
 
 /* Layers that its stages can't share evenly: the recipe counts the embedding and the
