@@ -444,6 +444,39 @@ static void echoed_words(void **state)
 		     "$TP, which a command sets");
 }
 
+/* An array that && passes over is not set, and what follows is not passed over. */
+static void arrays_are_passed_over(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good(
+		"megatron",
+		"MORE=()\n[ -n \"\" ] && MORE+=(--micro-batch-size 4)\n"
+		"[ -n \"x\" ] && MORE+=(--bf16)\n"
+		"torchrun --nproc_per_node 8 train.py --num-layers 4 --hidden-size 1024 "
+		"--num-attention-heads 16 --seq-length 1024 \"${MORE[@]}\"\n",
+		&s);
+	expect(&s, "mbs", "1");
+	expect(&s, "precision", "bf16");
+	expect(&s, "gpus", "8");
+}
+
+/* DeepSpeed's launcher may count nodes alone. */
+static void nodes_without_gpus(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "deepspeed --num_nodes=2 --hostfile h pretrain_gpt.py --num-layers 4 "
+		  "--hidden-size 1024 --num-attention-heads 16 --seq-length 1024 "
+		  "--micro-batch-size 4 --global-batch-size 64 --fp16\n",
+		  &s);
+	expect(&s, "gpus", "16");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+}
+
 /* A script in single quotes has the variables of the one around it. */
 static void script_in_quotes(void **state)
 {
@@ -537,6 +570,8 @@ int main(void)
 		cmocka_unit_test(test_printed_variable),
 		cmocka_unit_test(loops_that_count),
 		cmocka_unit_test(echoed_words),
+		cmocka_unit_test(arrays_are_passed_over),
+		cmocka_unit_test(nodes_without_gpus),
 		cmocka_unit_test(script_in_quotes),
 		cmocka_unit_test(environments_name_machines),
 		cmocka_unit_test(switches_take_no_value),

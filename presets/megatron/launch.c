@@ -123,13 +123,13 @@ static void note_world(const struct shell *shell)
 		each = all;
 	}
 	/* slime's own: GPUs that train, beside those that serve */
-	if (!each) {
+	if (!each && arguments_find(a, "actor-num-gpus-per-node")) {
 		node = arguments_find(a, "actor-num-nodes");
 		each = arguments_find(a, "actor-num-gpus-per-node");
 	}
 	if (each)
 		a->per_node = strtoll(each->value, NULL, 10);
-	if (each)
+	if (each || node)
 		a->nodes = node ? strtoll(node->value, NULL, 10) : 1;
 	for (size_t i = 0; i < sizeof names / sizeof names[0] && a->world == 0; i++) {
 		const struct shell_word *words;

@@ -410,6 +410,13 @@ static bool read_world(struct flag_reader *r)
 		return false;
 	if (world > 0)
 		return flag_set_count(r, "gpus", world, flag_find(r, "nproc-per-node"));
+	world = r->arguments->nodes * out->cluster.gpus_per_node;
+	if (each == 0 && r->arguments->nodes > 1 && r->arguments->nodes < 1 << 20 &&
+	    smallest > 0 && world % smallest == 0) {
+		import_note(r->report, IMPORT_ASSUMED, "gpus", "%lld, nodes of %lld",
+			    (long long)world, (long long)out->cluster.gpus_per_node);
+		return flag_set_count(r, "gpus", world, NULL);
+	}
 	world = smallest;
 	if (smallest > 0 && out->cluster.gpus_per_node % smallest == 0) {
 		out->cluster.gpus = world = out->cluster.gpus_per_node;

@@ -133,6 +133,7 @@ static void take_array(struct shell *shell, struct builder *b)
 		return;
 	shell->at++;
 	read_array(shell, b->text, (size_t)(equals - b->text), *equals == '+');
+	shell->took_array = true;
 	b->started = false;
 	b->length = 0;
 }
@@ -282,7 +283,10 @@ static void read_array(struct shell *shell, const char *name, size_t length,
 		return;
 	}
 	read_words(shell, items, true);
-	shell_assign_array(shell, name, length, append, items->word, items->count);
+	/* of a command that && passes over the words are read, and that is all */
+	if (!shell->passed)
+		shell_assign_array(shell, name, length, append, items->word,
+				   items->count);
 	free(items);
 }
 
@@ -434,6 +438,7 @@ static bool read_script(struct shell *shell, struct command *command)
 
 			shell->from = shell->at;
 			shell->from_line = shell->line;
+			shell->took_array = false;
 			read_words(shell, command, false);
 			count = command->count;
 			first = shell->full ? count : flow_take(shell, command);
@@ -442,7 +447,7 @@ static bool read_script(struct shell *shell, struct command *command)
 			else if (first < count)
 				doubt_keep(shell, command, first);
 			pipe_keep(shell, command, first);
-			if (count == 0)
+			if (count == 0 && !shell->took_array)
 				continue;
 			shell->passed =
 				command->ending == END_AND  ? shell->status == TRUTH_NO

@@ -120,6 +120,7 @@ struct shell {
 	int doubts;
 	struct shell_doubt doubt[SHELL_MAX_DOUBTS];
 	bool passed;      /* && or || passes the next one over */
+	bool took_array;  /* the command that is read sets an array */
 	const char *from; /* where the command begins that is read, and its line */
 	int from_line;
 };
