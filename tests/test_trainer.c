@@ -294,6 +294,25 @@ static void launchers_are_read(void **state)
 	}
 }
 
+/* accelerate starts a process on each GPU that is seen; `swift sft` alone is one. */
+static void launched_swift_has_processes(void **state)
+{
+#define SWIFT(launch)                            \
+	"CUDA_VISIBLE_DEVICES=0,1 \\\n" launch   \
+	" --model Qwen/Qwen3-0.6B --tuner_type " \
+	"lora --per_device_train_batch_size 1 --gradient_accumulation_steps 8\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("trainer",
+		  SWIFT("accelerate launch --config_file fsdp.json swift/cli/sft.py"),
+		  &s);
+	expect(&s, "gpus", "2");
+	expect(&s, "gbs", "16");
+	read_refused("trainer", SWIFT("swift sft"), "NPROC_PER_NODE is not set");
+#undef SWIFT
+}
+
 /* DeepSpeed's launcher counts the GPUs that it is told one by one; a machine's name
  * alone means all it has, which nobody tells. */
 static void included_gpus_count(void **state)
@@ -423,6 +442,7 @@ int main(void)
 		cmocka_unit_test(first_of_several),
 		cmocka_unit_test(swift_files_are_read),
 		cmocka_unit_test(launchers_are_read),
+		cmocka_unit_test(launched_swift_has_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

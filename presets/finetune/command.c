@@ -301,6 +301,28 @@ static bool add_machines(struct launch *l, int line)
 	return true;
 }
 
+/* "accelerate launch swift/cli/sft.py" starts a process on each GPU that is seen, as
+ * many as a configuration says that is not opened; `swift sft` alone is one. */
+static bool add_processes(struct launch *l, const struct shell_word *words, int count,
+			  int program)
+{
+	const struct pair *seen = pairs_find(l->pairs, "CUDA_VISIBLE_DEVICES");
+	bool accelerate = false;
+	char gpus[16];
+	int commas = 0;
+
+	for (int i = 0; i < program; i++)
+		accelerate =
+			accelerate || strcmp(base_of(words[i].text), "accelerate") == 0;
+	if (!accelerate || !seen || pairs_find(l->pairs, "NPROC_PER_NODE") ||
+	    has_flag(words, count, "num_processes"))
+		return true;
+	for (const char *c = seen->value; *c != '\0'; c++)
+		commas += *c == ',';
+	snprintf(gpus, sizeof gpus, "%d", commas + 1);
+	return pairs_set(l->pairs, "NPROC_PER_NODE", gpus, seen->line, l->error);
+}
+
 /* "python finetune.py" is one process, on one GPU where it sees one. */
 static bool add_single(struct launch *l, const struct shell_word *words, int line)
 {
@@ -357,7 +379,8 @@ static bool take_command(void *context, const struct shell_word *words, int coun
 	l->broken = !pairs_set(l->pairs, "command", name, words[behind - 1].line,
 			       l->error) ||
 		    (strncmp(name, "swift ", 6) == 0 &&
-		     !add_machines(l, words[behind - 1].line)) ||
+		     (!add_machines(l, words[behind - 1].line) ||
+		      !add_processes(l, words, count, behind - 1))) ||
 		    (behind == 2 && strcmp(base_of(words[1].text), name) == 0 &&
 		     !add_single(l, words, words[0].line));
 	if (!l->broken && takes_file(name) && behind < count &&
