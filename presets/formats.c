@@ -168,23 +168,35 @@ static const struct {
 	{ "\ngpu-memory-utilization:", "vllm" },
 };
 
-/* Commands that start a server: a text with those of two tools is of both. */
-static const struct {
+/* Commands that start a server: a text with those of two tools is of both. The same of
+ * ms-swift's two trainers. */
+static const struct launch_sign {
 	const char *word, *format;
+	bool trains;
 } launches[] = {
-	{ "vllm serve ", "vllm" },
-	{ "-m vllm.entrypoints.", "vllm" },
-	{ "-m sglang.launch_server", "sglang" },
-	{ "sglang serve ", "sglang" },
-	{ "trtllm-serve ", "trtllm" },
+	{ "vllm serve ", "vllm", false },
+	{ "-m vllm.entrypoints.", "vllm", false },
+	{ "-m sglang.launch_server", "sglang", false },
+	{ "sglang serve ", "sglang", false },
+	{ "trtllm-serve ", "trtllm", false },
+	{ "megatron sft ", "megatron", true },
+	{ "megatron pt ", "megatron", true },
+	{ "swift sft ", "trainer", true },
+	{ "swift pt ", "trainer", true },
 };
 
-/* Another kind that the text starts too, NULL where there is none. */
+/* Another kind that the text starts too, of the same task, NULL where there is none. */
 static const char *second_kind(const char *text, const char *first)
 {
-	for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++)
-		if (strcmp(launches[i].format, first) != 0 &&
+	const struct launch_sign *one = NULL;
+
+	for (size_t i = 0; i < sizeof launches / sizeof launches[0] && !one; i++)
+		if (strcmp(launches[i].format, first) == 0 &&
 		    strstr(text, launches[i].word))
+			one = &launches[i];
+	for (size_t i = 0; i < sizeof launches / sizeof launches[0] && one; i++)
+		if (strcmp(launches[i].format, first) != 0 &&
+		    launches[i].trains == one->trains && strstr(text, launches[i].word))
 			return launches[i].format;
 	return NULL;
 }
@@ -201,7 +213,8 @@ static bool starts_server(const char *text, size_t length)
 		if (memmem(text, length, lists[i], strlen(lists[i])))
 			return true;
 	for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++)
-		if (memmem(text, length, launches[i].word, strlen(launches[i].word)))
+		if (!launches[i].trains &&
+		    memmem(text, length, launches[i].word, strlen(launches[i].word)))
 			return true;
 	return false;
 }
@@ -302,10 +315,7 @@ static struct sniffed sniff(char *text, size_t length, bool markdown, bool scrip
 	foreign = !found && text_is_foreign(text);
 	if (foreign && !no_text)
 		no_text = text_told(text, markdown, script);
-	return (struct sniffed){ found,
-				 found && second_kind(text, "")
-					 ? second_kind(text, found->name)
-					 : NULL,
+	return (struct sniffed){ found, found ? second_kind(text, found->name) : NULL,
 				 foreign, no_text };
 }
 
@@ -335,14 +345,22 @@ const struct format *format_sniff(const char *path)
 	return sniff_file(path).reader;
 }
 
+static bool trains(const char *format)
+{
+	for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++)
+		if (strcmp(launches[i].format, format) == 0)
+			return launches[i].trains;
+	return false;
+}
+
 /* A file of two kinds is asked about. */
 static bool two_kinds(const char *path, const char *one, const char *other,
 		      struct error *error)
 {
 	return error_set(error, path, 1,
-			 "it starts servers of %s and of %s; import %s FILE or import "
-			 "%s FILE says which is meant",
-			 one, other, one, other);
+			 "it starts %s of %s and of %s; import %s FILE or import %s "
+			 "FILE says which is meant",
+			 trains(one) ? "training" : "servers", one, other, one, other);
 }
 
 /* A file of another kind has no key that this reader knows, and an estimate of it would

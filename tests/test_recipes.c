@@ -296,6 +296,17 @@ static void test_two_kinds(void **state)
 	assert_non_null(strstr(error.text, "of vllm and of sglang"));
 	read_good("sglang", both, &s);
 	expect(&s, "tp", "2");
+	/* two trainers of ms-swift; a server beside one of them is no second trainer */
+	assert_false(open_text("both.sh",
+			       "megatron sft --model Qwen/Qwen3-8B --max_length 4096\n"
+			       "swift sft --model Qwen/Qwen3-8B --max_length 4096\n",
+			       &s, &error));
+	assert_non_null(
+		strstr(error.text, "starts training of megatron and of trainer"));
+	assert_true(open_text("one.sh",
+			      "swift sft --model Qwen/Qwen3-8B --max_length 4096 "
+			      "--per_device_train_batch_size 1\nswift export --x y\n",
+			      &s, &error));
 }
 
 /* The server stands anywhere in a container's script: its replicas and its role are
