@@ -206,6 +206,31 @@ static void test_idle_keys_are_told(void **state)
 	remove(name);
 }
 
+/* A file that has its stack in full says by keys what the stack has by its name. */
+static void test_stacks_in_full_say_nothing_idle(void **state)
+{
+	char ring[] = "/tmp/shardscope-ring-XXXXXX.yml", command[200];
+	FILE *stream = fdopen(mkstemps(ring, 4), "w");
+	struct ran ran;
+
+	(void)state;
+	assert_non_null(stream);
+	fputs("base_model: Qwen/Qwen3-0.6B\nsequence_len: 8192\nmicro_batch_size: 1\n"
+	      "gradient_accumulation_steps: 4\ncontext_parallel_size: 4\nbf16: true\n",
+	      stream);
+	fclose(stream);
+	snprintf(command, sizeof command, "import axolotl %s > %s.yaml", ring, ring);
+	run_check(command, 0, NULL, NULL);
+	snprintf(command, sizeof command, "check %s.yaml", ring);
+	ran = run(command);
+	if (strstr(ran.out, "without effect"))
+		fail_msg("%s", ran.out);
+	ran_free(&ran);
+	remove(ring);
+	snprintf(command, sizeof command, "%s.yaml", ring);
+	remove(command);
+}
+
 /* Every bad input is one line that names the place, and status 2. */
 static void refuses(const char *arguments, const char *text)
 {
@@ -879,6 +904,7 @@ int main(void)
 		cmocka_unit_test(test_options_take_dashes_and_underscores),
 		cmocka_unit_test(test_idle_options_are_told),
 		cmocka_unit_test(test_idle_keys_are_told),
+		cmocka_unit_test(test_stacks_in_full_say_nothing_idle),
 		cmocka_unit_test(test_bad_options_are_refused),
 		cmocka_unit_test(test_an_import_says_what_it_assumed),
 		cmocka_unit_test(test_bad_files_are_refused_with_their_line),

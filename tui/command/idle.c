@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "presets/kept.h"
+#include "presets/library.h"
 
 /* Whether a finding is about the knob, which says more. */
 static bool is_named(const struct findings *problems, const struct knob *knob)
@@ -38,9 +39,12 @@ int idle_list(const struct idle_of *said, const struct scenario *s,
 {
 	const struct knob *key[MAX_GIVEN];
 	struct scenario usual = *s;
+	struct error why;
 	int count = 0, keys = 0;
 
+	/* a file that has the stack in full says what this has anyway */
 	scenario_defaults(&usual);
+	library_stack(&usual, s->stack.name, &why);
 	for (int i = 0; i < said->givens; i++)
 		if (is_idle(s, &usual, problems, said->given[i]))
 			idle[count++] = said->given[i];
