@@ -313,6 +313,39 @@ static void launched_swift_has_processes(void **state)
 #undef SWIFT
 }
 
+/* A container's list of words is a command, in a manifest of several documents or in a
+ * chart's values. */
+static void manifests_start_trainers(void **state)
+{
+	static const char words[] =
+		"\"--nproc_per_node=8\", \"train.py\", \"--model_name_or_path\", "
+		"\"Qwen/Qwen3-8B\", \"--per_device_train_batch_size\", \"2\", "
+		"\"--bf16\", \"True\"]\n";
+	struct scenario s;
+	char text[1024];
+
+	(void)state;
+	snprintf(text, sizeof text, "image: x/y\ncommand: [\"torchrun\", %s", words);
+	read_good("trainer", text, &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "gpus", "8");
+	expect(&s, "mbs", "2");
+	snprintf(text, sizeof text,
+		 "apiVersion: v1\nkind: Service\n---\nkind: PyTorchJob\nspec:\n"
+		 "  containers:\n  - image: x\n    env:\n    - name: TP\n"
+		 "      value: \"2\"\n    command: [bash, -c]\n    args:\n    - |\n"
+		 "      torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 "
+		 "--hidden-size 1024 --num-attention-heads 16 --seq-length 1024 "
+		 "--tensor-model-parallel-size $TP --bf16\n");
+	read_good("megatron", text, &s);
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "8");
+	read_refused("megatron",
+		     "kind: Job\nimage: x\ncommand: [torchrun, pretrain_gpt.py, "
+		     "\"--num-layers=${LAYERS}\", --hidden-size=64]\n",
+		     "LAYERS");
+}
+
 /* DeepSpeed's launcher counts the GPUs that it is told one by one; a machine's name
  * alone means all it has, which nobody tells. */
 static void included_gpus_count(void **state)
@@ -443,6 +476,7 @@ int main(void)
 		cmocka_unit_test(swift_files_are_read),
 		cmocka_unit_test(launchers_are_read),
 		cmocka_unit_test(launched_swift_has_processes),
+		cmocka_unit_test(manifests_start_trainers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,10 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "presets/manifest.h"
 #include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
@@ -410,11 +412,15 @@ bool command_pairs(struct pairs *out, const char *file, const char *text, size_t
 	struct shell_visitor visitor = { .context = &l,
 					 .begin = begin,
 					 .command = take_command };
+	char *script = manifest_commands(text, length);
 	bool good;
 
 	pairs_begin(out, file);
 	snprintf(l.arguments.file, sizeof l.arguments.file, "%.255s", file);
-	good = shell_read(&l.arguments, text, length, &visitor, error) && !l.broken;
+	good = shell_read(&l.arguments, script ? script : text,
+			  script ? strlen(script) : length, &visitor, error) &&
+	       !l.broken;
+	free(script);
 	if (good && l.seen == 0 && l.idle_line > 0)
 		good = error_set(error, file, l.idle_line,
 				 "%s trains nothing; swift sft and pt, trl sft and "

@@ -3,7 +3,10 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "presets/manifest.h"
 
 /* A YAML file has a line that begins with a key and a colon; a script has flags
  * followed by blanks. */
@@ -54,13 +57,16 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 		    size_t length, const struct script_given *given,
 		    struct error *error)
 {
+	char *script = manifest_commands(text, length);
 	bool good;
 
 	memset(out, 0, sizeof *out);
 	out->given = given;
 	snprintf(out->file, sizeof out->file, "%s", file);
 	error_clean(out->file);
-	if (printed_looks_like(text, length))
+	if (script)
+		good = arguments_from_shell(out, script, strlen(script), error);
+	else if (printed_looks_like(text, length))
 		good = arguments_from_printed(out, text, length) ||
 		       error_set(error, out->file, 0, "more than %d flags",
 				 ARGUMENTS_MAX);
@@ -76,6 +82,7 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 		good = arguments_from_yaml(out, text, length, error);
 	else
 		good = arguments_from_shell(out, text, length, error);
+	free(script);
 	if (good && out->count == 0 && !names_elsewhere(out->file, text, error))
 		good = false;
 	if (good && out->count == 0)
