@@ -261,6 +261,56 @@ static void a_shared_prefix_is_held_once(void **state)
 	assert_close(r.requests / r.seconds, now.serving.requests_per_second, 0.05);
 }
 
+/* A loop of five in one server of so many GPUs: budget, prompt, output. */
+static void loop(struct scenario *s, const char *const names[3], const char *gpus,
+		 const char *const lengths[3], struct queue_result *out)
+{
+	const char *const knobs[][2] = {
+		{ "gpus", gpus },           { "tp", gpus },
+		{ "precision", "fp8" },     { "max_batched_tokens", lengths[0] },
+		{ "prompt", lengths[1] },   { "output", lengths[2] },
+		{ "length_spread", "0.2" }, { "concurrency", "5" }
+	};
+
+	begin(s, names, knobs, sizeof knobs / sizeof knobs[0]);
+	simulate(s, 400, out);
+	assert_int_equal(out->preempted, 0);
+}
+
+/* Prompts of 60,000 tokens in passes of 2,048, one behind the other: who has 8 tokens
+ * to write meets the first parts of the next prompt, whose attention is over a seventh
+ * of what the last parts' is. At the depth of the mean each token took 1.8 times
+ * as long. */
+static void who_decodes_meets_the_first_parts_of_a_prompt(void **state)
+{
+	struct queue_result r;
+	struct scenario s;
+
+	(void)state;
+	loop(&s, one, "1", (const char *const[]){ "2048", "60000", "8" }, &r);
+	assert_close(now.serving.tpot_seconds, r.tpot.mean, 0.08);
+	assert_close(now.serving.ttft_seconds, r.ttft.mean, 0.08);
+	/* of 45, a whole prompt and the first half of another */
+	loop(&s, one, "1", (const char *const[]){ "2048", "60000", "45" }, &r);
+	assert_close(now.serving.tpot_seconds, r.tpot.mean, 0.08);
+	assert_close(now.serving.ttft_seconds, r.ttft.mean, 0.08);
+}
+
+/* A pass of 512 tokens has as many rows whoever decodes in it: the simulation, which
+ * prices passes between entries of a table, takes no step of a kernel for those that
+ * take the place of prompts. */
+static void full_passes_have_as_many_rows_in_both(void **state)
+{
+	static const char *const names[3] = { "llama3-70b", "mi350x", "vllm" };
+	struct queue_result r;
+	struct scenario s;
+
+	(void)state;
+	loop(&s, names, "4", (const char *const[]){ "512", "16000", "60" }, &r);
+	assert_close(now.serving.tpot_seconds, r.tpot.mean, 0.06);
+	assert_close(now.serving.ttft_seconds, r.ttft.mean, 0.08);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +321,8 @@ int main(void)
 		cmocka_unit_test(parts_are_priced_at_their_depth),
 		cmocka_unit_test(who_runs_first_takes_whole_passes),
 		cmocka_unit_test(a_shared_prefix_is_held_once),
+		cmocka_unit_test(who_decodes_meets_the_first_parts_of_a_prompt),
+		cmocka_unit_test(full_passes_have_as_many_rows_in_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ struct tokens_near {
 	double beyond; /* share of the way to the second */
 };
 
-static struct tokens_near tokens_near(const struct pass_table *t, double tokens)
+static struct tokens_near tokens_near(const double usual[USUAL_TOKENS], double tokens)
 {
 	int at = find(&tokens_axis, tokens).at;
 	struct tokens_near n = { { at, at + 1 },
@@ -116,12 +116,12 @@ static struct tokens_near tokens_near(const struct pass_table *t, double tokens)
 				 0 };
 
 	for (int i = 0; i < USUAL_TOKENS; i++) {
-		int end = t->usual[i] >= tokens;
+		int end = usual[i] >= tokens;
 
-		if (t->usual[i] <= n.tokens[0] || t->usual[i] >= n.tokens[1])
+		if (usual[i] <= n.tokens[0] || usual[i] >= n.tokens[1])
 			continue;
 		n.at[end] = TOKEN_ENTRIES + i;
-		n.tokens[end] = t->usual[i];
+		n.tokens[end] = usual[i];
 	}
 	n.beyond = (tokens - n.tokens[0]) / (n.tokens[1] - n.tokens[0]);
 	return n;
@@ -131,7 +131,7 @@ static struct timing prompts_of(const struct pass_table *t, const struct work *w
 				struct timing table[TOKEN_ROWS][CONTEXT_ENTRIES],
 				const struct queue_pass *p)
 {
-	struct tokens_near k = tokens_near(t, p->prompt_tokens);
+	struct tokens_near k = tokens_near(t->usual, p->prompt_tokens);
 	struct place c = find(&context_axis, p->prompt_context);
 	struct timing row[2];
 
@@ -172,14 +172,33 @@ static struct timing prompts_abreast(struct pass_table *t, const struct queue_pa
 		       (p->copies - 1) / (dp - 1));
 }
 
+/* Tokens of the budget that so many requests take of each micro-batch they decode in.
+ */
+static double decoded(const struct pass_table *t, double n)
+{
+	return n * t->work.tokens_each / t->server->context.shape.pp;
+}
+
+/* What a pass carries beside those that decode fills the budget up: its matrices have
+ * as many rows however many they are. One more than that is a step of a kernel. */
+static double fills_up(const struct pass_table *t, double n, double tokens)
+{
+	return fmax(1, tokens - decoded(t, n));
+}
+
 static struct timing mixed_at(struct pass_table *t, double n, double tokens)
 {
 	struct place r = find(&requests_axis, n);
-	struct tokens_near k = tokens_near(t, tokens);
+	double rows = tokens + decoded(t, n);
 	struct timing row[2];
 
 	for (int i = 0; i < 2; i++) {
 		double requests = entry_value(&requests_axis, r.at + i);
+		double usual[USUAL_TOKENS] = {
+			fills_up(t, requests, t->usual[0]),
+			t->usual[1],
+		};
+		struct tokens_near k = tokens_near(usual, fills_up(t, requests, rows));
 		struct timing *e = t->mixed[r.at + i];
 
 		row[i] = between(ask(t, &e[k.at[0]], requests, t->mean_context,
@@ -217,6 +236,7 @@ static struct queue_pass micro_batch(const struct pass_table *t,
 
 	if (!t->work.s->plan.serving.chunked_prefill)
 		most = fmax(most, t->work.prompt);
+	most = fills_up(t, p->requests, most);
 	*carrying = fmax(p->prompt_tokens / most, fmin(lanes, fmax(1, p->prompts)));
 	one.prompt_tokens = p->prompt_tokens / *carrying;
 	return one;

@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "engine/serve/arrivals.h"
+#include "engine/serve/beyond.h"
 #include "engine/serve/carried.h"
 #include "engine/serve/host.h"
 #include "engine/serve/nic.h"
@@ -79,26 +80,6 @@ static double others(const struct work *w, double c, double requests)
 	return w->closed ? c - 1 : requests;
 }
 
-/* Where a closed loop has more passes with prompts than its requests have to decode,
- * who decodes has prompts in each: the others are time of who waits for his. So much of
- * what each prompt adds to the time of the server, and of its rounds. */
-struct beyond {
-	double served, rounds;
-};
-
-static struct beyond beyond_decoding(const struct work *w, const struct prompts *p,
-				     double n, const struct point *at,
-				     struct timing without)
-{
-	struct beyond b = { 0, 0 };
-
-	if (!work_mixes(w) || !w->closed || p->passes <= p->slots)
-		return b;
-	b.served = (p->passes - p->slots) * without.stage / n;
-	b.rounds = (p->rounds - w->output / w->accepted) * at->step_seconds / n;
-	return b;
-}
-
 /* What a prompt of another request adds to the time of the rounds of a pipeline. */
 static double added_to_rounds(const struct work *w, const struct server *server,
 			      const struct prompts *p, struct timing with,
@@ -124,7 +105,7 @@ static double add_prompts(const struct work *w, const struct server *server,
 	struct beyond beyond;
 
 	without = work_pass(w, server, out->decoding, 0);
-	beyond = beyond_decoding(w, p, n, out, without);
+	beyond = beyond_decoding(w, server, p, n, out);
 	out->mixed_seconds =
 		work_mixes(w) ? with.pass : out->decode_seconds + with.stage;
 	out->carrying_seconds = p->passes * with.stage / n;

@@ -207,6 +207,17 @@ struct timing work_pass(const struct work *w, const struct server *server,
 	return (struct timing){ timed->seconds, timed->stage_seconds };
 }
 
+struct timing work_pass_behind(const struct work *w, const struct server *server,
+			       double requests, double tokens, double depth)
+{
+	struct queue_pass p = in_the_mean(w, requests, tokens);
+	const struct timed_pass *timed;
+
+	p.prompt_context = depth;
+	timed = timed_at(w, server, &p);
+	return (struct timing){ timed->seconds, timed->stage_seconds };
+}
+
 struct timing work_pass_at(const struct work *w, const struct server *server,
 			   const struct queue_pass *at)
 {

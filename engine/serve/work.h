@@ -56,6 +56,9 @@ struct timing {
 
 struct timing work_pass(const struct work *work, const struct server *server,
 			double requests, double tokens);
+/* The same with prompts whose tokens attend over `depth` each. */
+struct timing work_pass_behind(const struct work *work, const struct server *server,
+			       double requests, double tokens, double depth);
 /* It, and what it sends; until others are asked for. */
 const struct timed_pass *work_timed(const struct work *work,
 				    const struct server *server, double requests,
