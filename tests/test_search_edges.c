@@ -506,6 +506,80 @@ static void test_gains_of_what_does_not_fit(void **state)
 	}
 }
 
+/* A knob from this place in the table on that gains something alone, and where it is
+ * turned to. */
+static const struct knob *find_gain(const struct why *why, int from, double *to)
+{
+	for (int i = from; i < knob_count(); i++) {
+		for (int direction = -1; direction <= 1; direction += 2) {
+			const struct knob *knob = &knob_table[i];
+			struct scenario s = why->scenario;
+
+			*to = knob_neighbour(&s, knob, direction);
+			if (knob->type == KNOB_TEXT || !knob_applies(&s, knob) ||
+			    !knob_set(&s, knob, *to))
+				continue;
+			scenario_estimate(&s, &e);
+			if (e.feasible &&
+			    1 / e.tokens_per_second_per_gpu < 0.99 * why->seconds)
+				return knob;
+		}
+	}
+	return NULL;
+}
+
+/* Turns so many knobs that do nothing here, in the order of the table; returns the
+ * place behind the last of them. */
+static int turn_idle_knobs(const struct why *why, struct scenario *turned, int count)
+{
+	int i = 0;
+
+	for (; i < knob_count() && count > 0; i++) {
+		const struct knob *knob = &knob_table[i];
+		struct scenario s = *turned;
+
+		if (knob->type == KNOB_TEXT || knob_applies(&s, knob) ||
+		    !knob_set(&s, knob, knob_neighbour(&s, knob, 1)) ||
+		    knob_same(&s, turned, knob))
+			continue;
+		scenario_estimate(&s, &e);
+		if (!e.feasible || 1 / e.tokens_per_second_per_gpu != why->seconds)
+			continue;
+		*turned = s;
+		count--;
+	}
+	assert_int_equal(count, 0);
+	return i;
+}
+
+/* Pairs are made of the first fourteen knobs in which a better plan differs. */
+static void test_pairs_of_many_differences(void **state)
+{
+	static struct why why;
+	static struct estimate now;
+
+	(void)state;
+	for (int idle = 13; idle <= 14; idle++) {
+		const struct knob *gains;
+		struct scenario better;
+		double to;
+		int behind;
+
+		begin("llama2-7b", 8, 16);
+		problem.base.plan.tp = 8;
+		scenario_estimate(&problem.base, &now);
+		assert_true(now.feasible);
+		why_begin(&why, &problem, &problem.base, &now);
+		better = problem.base;
+		behind = turn_idle_knobs(&why, &better, idle);
+		gains = find_gain(&why, behind, &to);
+		assert_true(gains && knob_set(&better, gains, to));
+		why_pair(&why, &better, &e);
+		assert_true(why.gain_of_all > 0.005);
+		assert_int_equal(why.together, idle < 14);
+	}
+}
+
 /* --- plans that are alike --- */
 
 static void draw_alike(void)
@@ -674,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_a_front_of_users_by_hand),
 		cmocka_unit_test(test_cases_of_as_many_plans_as_there_are),
 		cmocka_unit_test(test_gains_of_what_does_not_fit),
+		cmocka_unit_test(test_pairs_of_many_differences),
 		cmocka_unit_test(test_ideas_are_the_same_degrees),
 		cmocka_unit_test(test_servers_that_are_alike),
 		cmocka_unit_test(test_room_for_ideas),
