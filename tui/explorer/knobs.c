@@ -36,23 +36,22 @@ static bool is_shown(const struct explorer *explorer, int index)
 }
 
 /* Of a pipeline of one stage the knobs of pipelines stand there dimmed, and of one of
- * more those that need a stage alone: turning PP moves no row. */
-static bool comes_with_stages(const struct scenario *s, const struct knob *knob)
+ * more those that need a stage alone: turning PP moves no row. `other` has the other
+ * number of stages. */
+static bool comes_with_stages(const struct scenario *s, const struct scenario *other,
+			      const struct knob *knob)
 {
-	bool piped = s->plan.pp > 1;
-	struct scenario other;
-
-	if (!piped && (knob->group != GROUP_PIPELINE || s->cluster.gpus < 2))
+	if (s->plan.pp <= 1 && (knob->group != GROUP_PIPELINE || s->cluster.gpus < 2))
 		return false;
-	other = *s;
-	other.plan.pp = piped ? 1 : 2;
-	return knob_applies(&other, knob);
+	return knob_applies(other, knob);
 }
 
 void knobs_keep_rows(struct explorer *explorer)
 {
 	const struct scenario *s = &explorer->scenario;
+	struct scenario other = *s;
 
+	other.plan.pp = s->plan.pp > 1 ? 1 : 2;
 	if (strcmp(explorer->stays_for.model, s->model.name) != 0 ||
 	    strcmp(explorer->stays_for.cluster, s->cluster.name) != 0 ||
 	    strcmp(explorer->stays_for.stack, s->stack.name) != 0 ||
@@ -64,8 +63,9 @@ void knobs_keep_rows(struct explorer *explorer)
 		explorer->stays_for.mode = (int)s->plan.mode;
 	}
 	for (int i = 0; i < knob_count(); i++)
-		explorer->stays[i] |= knob_applies(s, &knob_table[i]) ||
-				      comes_with_stages(s, &knob_table[i]);
+		explorer->stays[i] = explorer->stays[i] ||
+				     knob_applies(s, &knob_table[i]) ||
+				     comes_with_stages(s, &other, &knob_table[i]);
 }
 
 bool explorer_turns(const struct explorer *explorer)
