@@ -143,12 +143,24 @@ void canvas_put(struct canvas *canvas, int x, int y, uint32_t code, enum role ro
 	}
 }
 
+/* Letters, digits and signs that begin a text and take a byte and a column each, at
+ * most so many. */
+static int count_plain(const char *text, int most)
+{
+	int count = 0;
+
+	while (count < most && text[count] >= 0x20 && text[count] < 0x7f)
+		count++;
+	return count;
+}
+
 int text_width(const char *text)
 {
-	int width = 0;
+	int width = count_plain(text, CANVAS_MAX);
 	uint32_t code;
 
-	while ((code = text_decode(&text)) != 0 && width < CANVAS_MAX)
+	text += width;
+	while (width < CANVAS_MAX && (code = text_decode(&text)) != 0)
 		width += text_code_width(code);
 	return width;
 }
@@ -167,10 +179,34 @@ static bool fits_in(const char *text, int room)
 	return true;
 }
 
+/* Letters, digits and signs in cells that stand beside each other. */
+static void put_plain(struct canvas *canvas, int x, int y, int count, enum role role,
+		      const char *text)
+{
+	struct rect row = { x, y, count, 1 };
+
+	row = rect_intersect(row, canvas->clip);
+	if (row.height == 0 || !canvas->cell)
+		return;
+	struct cell *line = &canvas->cell[(size_t)y * (size_t)canvas->width];
+	for (int at = row.x; at < row.x + row.width; at++) {
+		uint32_t code = (unsigned char)text[at - x];
+
+		if (!put_narrow(canvas, &line[at], at, code, role))
+			canvas_put(canvas, at, y, code, role);
+	}
+}
+
 int canvas_text(struct canvas *canvas, int x, int y, int width, enum role role,
 		const char *text)
 {
-	int used = 0;
+	int used = count_plain(text, width);
+
+	if (text[used] == '\0') {
+		put_plain(canvas, x, y, used, role, text);
+		return used;
+	}
+	used = 0;
 	bool whole = fits_in(text, width);
 	int room = whole ? width : width - 1;
 	uint32_t code;
