@@ -1,6 +1,7 @@
 /* painter.c - see painter.h. Compares what is to be shown with what is shown. */
 #include "tui/painter.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,23 +68,30 @@ void painter_use_tabs(bool tabs)
 
 /* --- what differs ------------------------------------------------------------ */
 
+/* Without the bytes behind the last member, which mean nothing. */
 static bool is_equal(const struct cell *a, const struct cell *b)
 {
-	return a->code == b->code && a->fore == b->fore && a->back == b->back &&
-	       a->reverse == b->reverse && a->bold == b->bold &&
-	       a->underline == b->underline;
+	return memcmp(a, b, offsetof(struct cell, underline) + 1) == 0;
 }
 
+/* The shape that was asked last: most blanks stand beside one like them. */
+struct known {
+	const struct cell *cell;
+	struct shape shape;
+};
+
 /* What is as it was and no blank can be no blank on the terminal's own ground. */
-static struct target compare_cell(const struct cell *cell, const struct cell *shown)
+static struct target compare_cell(const struct cell *cell, const struct cell *shown,
+				  bool equal, struct known *known)
 {
 	struct target target = { .half = cell->code == 0 || shown->code == 0 };
-	bool equal = is_equal(cell, shown);
 
 	target.shape.code = cell->code;
 	if (equal && cell->code != ' ')
 		return target;
-	target.shape = paint_shape(cell);
+	if (!known->cell || !is_equal(cell, known->cell))
+		*known = (struct known){ cell, paint_shape(cell) };
+	target.shape = known->shape;
 	target.blank = shape_is_blank(&target.shape);
 	if (!equal) {
 		struct shape before = paint_shape(shown);
@@ -208,14 +216,17 @@ static void compare_row(int y)
 	size_t start = (size_t)y * (size_t)width;
 	const struct cell *row = painter.canvas->cell + start;
 	struct cell *shown = painter.shown.cell + start;
+	struct known known = { NULL };
 	bool corner = pen_scrolls_at_end() && y == painter.canvas->height - 1;
 
 	if (memcmp(row, shown, (size_t)width * sizeof *row) == 0)
 		return;
 	for (int x = 0; x < width; x++) {
-		if (first < 0 && is_equal(&row[x], &shown[x]))
+		bool equal = is_equal(&row[x], &shown[x]);
+
+		if (first < 0 && equal)
 			continue;
-		painter.target[x] = compare_cell(&row[x], &shown[x]);
+		painter.target[x] = compare_cell(&row[x], &shown[x], equal, &known);
 		if (first < 0 && painter.target[x].differs)
 			first = x;
 	}
@@ -227,10 +238,8 @@ static void compare_row(int y)
 		erase_from(erasure, row, width, y);
 	join_blanks(first, width);
 	for (int x = first; x < width; x++) {
-		int columns = text_code_width(row[x].code);
-
 		if (painter.target[x].differs && row[x].code != 0 &&
-		    !(corner && x + columns >= width))
+		    !(corner && x + text_code_width(row[x].code) >= width))
 			paint_add((int)start + x, &painter.target[x].shape);
 	}
 	memcpy(shown, row, (size_t)width * sizeof *row);
@@ -400,8 +409,8 @@ static void make_part(const struct canvas *canvas, int rows)
 	}
 }
 
-/* Once more, with fewer rows, until there is room
- * for them: what is not among the rows that may follow is painted whatever it takes. */
+/* Once more, with fewer rows, until there is room for them: what is not among the rows
+ * that may follow is painted whatever it takes. */
 static void paint_less(const struct canvas *canvas, enum palette palette,
 		       const struct pen_place *start)
 {
