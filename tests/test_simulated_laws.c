@@ -795,11 +795,13 @@ static void draw_arrivals(struct scenario *s)
 
 /* Who comes while all places are taken waits for one: by the closed form about as long
  * as request by request, in nine of ten servers, and never by another order. Near
- * saturation fewer than some thousands of each copy end before its queue has grown. */
+ * saturation fewer than some thousands of each copy end before its queue has grown. A
+ * server whose cache is full takes requests back and computes them twice, which the
+ * closed form does not: where more than one in a hundred were, it gives less. */
 static void arrivals_wait_for_room(void **state)
 {
 	/* of seven, as a quick run would draw, none need wait; of many a third do */
-	int far = 0, wait = 0, all = servers() / 4 < 40 ? 40 : servers() / 4;
+	int far = 0, wait = 0, again = 0, all = servers() / 4 < 40 ? 40 : servers() / 4;
 
 	(void)state;
 	seed = 53;
@@ -812,6 +814,10 @@ static void arrivals_wait_for_room(void **state)
 		draw_arrivals(&s);
 		copies = v->engines * (double)s.plan.serving.dp_attention;
 		simulate(&s, (int)(20000 * copies), &r);
+		if (100 * (double)r.preempted > r.requests) {
+			again++;
+			continue;
+		}
 		ttft = fabs(log(v->ttft_seconds / r.ttft.mean));
 		tpot = fabs(log(v->tpot_seconds / r.tpot.mean));
 		far += ttft > log(1.6) || tpot > log(1.6);
@@ -819,8 +825,9 @@ static void arrivals_wait_for_room(void **state)
 		if (ttft > log(6) || tpot > log(4))
 			fail_at(&s, "TTFT", v->ttft_seconds, r.ttft.mean);
 	}
-	if (far > 2 + all / 10 || wait < all / 4)
-		fail_msg("%d of %d are far off, %d wait for room", far, all, wait);
+	if (far > 2 + all / 10 || wait < all / 4 || again > all / 20)
+		fail_msg("%d of %d are far off, %d wait for room, %d preempt", far, all,
+			 wait, again);
 }
 
 /* Prompts of 46,144 tokens beside outputs of 59, in a pipeline: each pass brings nearly
