@@ -26,6 +26,30 @@ static bool read_text(const char *text, struct model *model, struct error *error
 	return good;
 }
 
+/* What classes have where a file is silent: Gemma's heads of 256, Granite's own head of
+ * the vocabulary, Mixtral's experts, whose number nobody may make up. */
+static void test_silent_files(void **state)
+{
+#define SHAPE(type)                                                \
+	"{\"model_type\": \"" type "\", \"hidden_size\": 64, "     \
+	"\"num_hidden_layers\": 1, \"num_attention_heads\": 2, "   \
+	"\"num_key_value_heads\": 1, \"intermediate_size\": 256, " \
+	"\"vocab_size\": 1000}"
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(SHAPE("gemma2"), &model, &error));
+	assert_int_equal(model.kind[0].attention.head_dim, 256);
+	assert_true(model.tied_embeddings);
+	assert_true(read_text(SHAPE("granite"), &model, &error));
+	assert_int_equal(model.kind[0].attention.head_dim, 32);
+	assert_false(model.tied_embeddings);
+	assert_false(read_text(SHAPE("mixtral"), &model, &error));
+	assert_non_null(strstr(error.text, "no num_experts of this mixtral"));
+#undef SHAPE
+}
+
 /* LongCat-Flash (arXiv 2509.01322): 560 B, of which 27 B are active on average. */
 static void test_longcat(void **state)
 {
@@ -796,6 +820,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_words),
 		cmocka_unit_test(test_small_classes),
+		cmocka_unit_test(test_silent_files),
 		cmocka_unit_test(test_longcat),
 		cmocka_unit_test(test_step3),
 		cmocka_unit_test(test_encoders),

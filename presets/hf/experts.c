@@ -22,10 +22,11 @@ static bool is_llama4(const struct hf_reader *r)
 	return r->family && strcmp(r->family->model_type, "llama4") == 0;
 }
 
-/* By the name of its family. */
+/* By the name of its family, which says so. */
 static bool is_mixture(const struct hf_reader *r)
 {
-	return r->family && strstr(r->family->model_type, "moe");
+	return r->family && (strstr(r->family->model_type, "moe") ||
+			     strstr(r->family->model_type, "mixtral"));
 }
 
 static void read_shared_expert(struct hf_reader *r, struct moe *moe)

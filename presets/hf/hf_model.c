@@ -153,6 +153,12 @@ static void read_compressed(struct hf_reader *r, struct attention *a)
 	hf_get(r, "qk_rope_head_dim");
 }
 
+/* Of classes whose heads are no share of the width; 0: they are. */
+static int64_t usual_head_dim(const struct hf_reader *r)
+{
+	return r->family && strncmp(r->family->model_type, "gemma", 5) == 0 ? 256 : 0;
+}
+
 static void read_attention(struct hf_reader *r, const struct node *root,
 			   const struct model *model, struct layer_kind *base)
 {
@@ -182,9 +188,9 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 				   multi_query                     ? 1
 				   : !stated && usual.kv_heads > 0 ? usual.kv_heads
 								   : a->heads);
-	a->head_dim =
-		hf_count(r, "head_dim attention_head_dim kv_channels",
-			 !stated && usual.head_dim > 0 ? usual.head_dim
+	a->head_dim = hf_count(r, "head_dim attention_head_dim kv_channels",
+			       !stated && usual.head_dim > 0 ? usual.head_dim
+			       : usual_head_dim(r) > 0       ? usual_head_dim(r)
 						       : model->hidden / a->heads);
 	a->value_dim = hf_count(r, "v_head_dim", a->head_dim);
 	if (a->value_dim == 0) /* of MLA, which this one is without */
