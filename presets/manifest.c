@@ -54,7 +54,7 @@ static void put_words(struct script *s, const struct node *list)
 	for (; node; node = node->next) {
 		if (node->kind != NODE_SCALAR)
 			continue;
-		for (; s->line < node->line; s->line++)
+		for (; s->line < place_line(node->line); s->line++)
 			fputs(" \\\n", s->stream);
 		fputc(' ', s->stream);
 		put_word(s, node->text);

@@ -343,7 +343,7 @@ static void manifests_start_trainers(void **state)
 	read_refused("megatron",
 		     "kind: Job\nimage: x\ncommand: [torchrun, pretrain_gpt.py, "
 		     "\"--num-layers=${LAYERS}\", --hidden-size=64]\n",
-		     "LAYERS");
+		     "file:3: --num-layers comes from $LAYERS");
 }
 
 /* DeepSpeed's launcher counts the GPUs that it is told one by one; a machine's name
