@@ -168,6 +168,31 @@ static void test_who_is_let_in_without_room(void **state)
 	}
 }
 
+/* At a rate too, where it is near what a full cache serves: nearly all of the time
+ * until the first token is a wait for room. */
+static void test_who_comes_without_room(void **state)
+{
+	struct scenario s;
+	char text[512];
+
+	(void)state;
+	make(&s, "llama3.1-70b", "tp=4 precision=bf16 prompt=30000 output=4000");
+	s.plan.serving.request_rate = 0.9 * now.serving.requests_per_second;
+	serve_estimate(&s, &now);
+	assert_non_null(find("S22"));
+	finding_text(find("S22"), text, sizeof text);
+	assert_non_null(strstr(text, "preempt some"));
+	/* who waits for all of its tokens' room loses none of it */
+	s.stack.serving.reserves = true;
+	serve_estimate(&s, &now);
+	assert_null(find("S22"));
+	/* and hardly any come to half of what is served */
+	s.stack.serving.reserves = false;
+	s.plan.serving.request_rate /= 2;
+	serve_estimate(&s, &now);
+	assert_null(find("S22"));
+}
+
 /* 8 GPUs can't hold what needs more: there is no remedy, and none is made up. */
 static void test_no_remedy_is_none(void **state)
 {
@@ -189,7 +214,7 @@ static void test_the_notes_are_among_all_rules(void **state)
 	for (int i = 0; rule_at(i); i++)
 		for (int n = 0; serve_note(n); n++)
 			seen += rule_at(i) == serve_note(n);
-	assert_int_equal(seen, 11);
+	assert_int_equal(seen, 12);
 	assert_null(serve_note(-1));
 }
 
@@ -316,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_the_longest_prompt_is_the_longest),
 		cmocka_unit_test(test_a_good_plan_is_left_alone),
 		cmocka_unit_test(test_who_is_let_in_without_room),
+		cmocka_unit_test(test_who_comes_without_room),
 		cmocka_unit_test(test_no_remedy_is_none),
 		cmocka_unit_test(test_the_notes_are_among_all_rules),
 		cmocka_unit_test(test_the_knee_lies_on_the_curve),

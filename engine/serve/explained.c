@@ -19,6 +19,7 @@ enum note {
 	NOTE_RATE,
 	NOTE_WAITING,
 	NOTE_CROWDED,
+	NOTE_SHORT,
 	NOTE_MISSED,
 	NOTE_HOST,
 	NOTE_COUNT
@@ -65,6 +66,12 @@ static const struct rule notes[NOTE_COUNT] = {
 			   "them in and preempt some: only --simulate tells how long "
 			   "they wait then",
 			   "engine/serve/memory.c" },
+	[NOTE_SHORT] = { "S22", SEVERITY_WARNING,
+			 "{0:seconds} of the {1:seconds} until the first token are a "
+			 "wait for room for all of a request's tokens. This server "
+			 "would let more requests in and preempt some: only --simulate "
+			 "tells how long they wait then",
+			 "engine/serve/memory.c" },
 	[NOTE_MISSED] = { "S23", SEVERITY_WARNING,
 			  "{0:real} requests miss the goals: TTFT {1:seconds}, TPOT "
 			  "{2:seconds}; up to {3:real} keep them",
@@ -298,6 +305,10 @@ static void explain_host(const struct scenario *s, const struct serving_estimate
 		tell(out, NOTE_HOST, v->host_tokens, v->concurrency, found);
 }
 
+/* Of the time to the first token of those that come at a rate: less than that of it is
+ * no reason to speak of the cache. */
+static const double noted = 0.1;
+
 void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 			const struct serving_estimate *v, struct findings *out)
 {
@@ -312,6 +323,9 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 		mend(tell(out, preempts(run, s) ? NOTE_CROWDED : NOTE_WAITING,
 			  (double)plan->concurrency, floor(v->concurrency), v->waiting),
 		     "concurrency", floor(v->concurrency));
+	} else if (plan->request_rate > 0 && preempts(run, s) &&
+		   v->room_seconds > noted * v->ttft_seconds) {
+		tell(out, NOTE_SHORT, v->room_seconds, v->ttft_seconds, 0);
 	}
 	explain_host(s, v, out);
 	if (plan->goal_ttft_seconds <= 0 && plan->goal_tpot_seconds <= 0)
