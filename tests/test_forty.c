@@ -13,7 +13,7 @@
 #include "tests/support/run.h"
 #include "tests/support/vt.h"
 
-enum { STUDENTS = 60, MOST_KIB = 16 << 10 };
+enum { STUDENTS = 60, MOST_KIB = 16 << 10, MOST_KEYS = 2000 };
 
 static char home[] = "/tmp/shardscope-forty-XXXXXX";
 
@@ -165,6 +165,29 @@ static void test_nothing_is_lost(void **state)
 	}
 }
 
+/* Who waits until the terminal takes the rest of a frame is not at rest. */
+static void test_half_a_frame_is_no_rest(void **state)
+{
+	static struct student student;
+	int stuck = 0;
+
+	(void)state;
+	come_in(&student, STUDENTS + 1);
+	vt_expect(student.vt, "MEMORY");
+	vt_resize(student.vt, 600, 300);
+	/* nobody reads what comes, until it takes no key either */
+	for (int keys = 0; keys < MOST_KEYS && stuck < 3; keys++)
+		stuck = vt_type_unread(student.vt, keys % 2 ? "2" : "3") ? 0
+									 : stuck + 1;
+	assert_int_equal(stuck, 3);
+	/* the kernel may not tell what it sleeps in */
+	if (access("/proc/self/syscall", R_OK) == 0)
+		assert_false(vt_waits_without_end(student.vt));
+	vt_expect_asleep(student.vt);
+	expect_idle(student.vt);
+	vt_close(student.vt);
+}
+
 /* A window that was large for a while, and drawn at many sizes, leaves nothing behind:
  * what its cells took is given back. */
 static void test_a_large_screen_is_given_back(void **state)
@@ -175,10 +198,13 @@ static void test_a_large_screen_is_given_back(void **state)
 	(void)state;
 	come_in(&student, STUDENTS);
 	vt_expect(student.vt, "MEMORY");
+	expect_idle(student.vt);
 	before = resident(student.vt, "VmRSS:");
 	for (int round = 0; round < 60; round++) {
 		vt_resize(student.vt, 600 - round * 37 % 400, 300 - round * 53 % 200);
 		vt_type(student.vt, round % 2 ? "2" : "3");
+		/* what is looked for may stand there from the frame before */
+		vt_expect_idle(student.vt);
 		vt_expect(student.vt, round % 2 ? "activations" : "stage 0");
 	}
 	vt_resize(student.vt, 120, 36);
@@ -196,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sixty_are_small_and_asleep),
 		cmocka_unit_test(test_nothing_is_lost),
+		cmocka_unit_test(test_half_a_frame_is_no_rest),
 		cmocka_unit_test(test_a_large_screen_is_given_back),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -487,6 +488,43 @@ void vt_expect_killed(struct vt *vt, int signal)
 	}
 }
 
+/* What the child sleeps in: the arguments of its ppoll(); false: another call, or the
+ * kernel does not tell. */
+static bool poll_of(const struct vt *vt, unsigned long *fds, unsigned long *timeout)
+{
+	char path[64], line[256] = "";
+	int number;
+
+	snprintf(path, sizeof path, "/proc/%d/syscall", (int)vt->pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	char *got = fgets(line, sizeof line, file);
+	fclose(file);
+	return got != NULL &&
+	       sscanf(line, "%d %lx %*x %lx", &number, fds, timeout) == 3 &&
+	       number == SYS_ppoll;
+}
+
+/* It sleeps until the terminal takes more: a frame is only half sent. Under load what
+ * was sent comes so late that all seems to be at rest. */
+static bool waits_for_room(const struct vt *vt)
+{
+	unsigned long fds, timeout;
+	struct pollfd first = { .events = 0 };
+	char path[64];
+
+	if (!poll_of(vt, &fds, &timeout))
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)vt->pid);
+	int memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (memory < 0)
+		return false;
+	ssize_t length = pread(memory, &first, sizeof first, (off_t)fds);
+	close(memory);
+	return length == (ssize_t)sizeof first && (first.events & POLLOUT);
+}
+
 /* Asleep with all input read and all output seen, so many looks in a row. */
 static void await_calm(struct vt *vt, int looks, int ms)
 {
@@ -497,7 +535,7 @@ static void await_calm(struct vt *vt, int looks, int ms)
 		size_t before = vt->bytes;
 		bool open = pump(vt, ms);
 		calm = vt->bytes == before && unread_input(vt) == 0 &&
-				       state_of(vt->pid) == 'S'
+				       state_of(vt->pid) == 'S' && !waits_for_room(vt)
 			       ? calm + 1
 			       : 0;
 		if (!open || now_ms() > end) {
@@ -519,19 +557,10 @@ void vt_expect_idle(struct vt *vt)
 
 bool vt_waits_without_end(struct vt *vt)
 {
-	char path[64], line[256] = "";
-	unsigned long timeout = 0;
+	unsigned long fds, timeout;
 
-	snprintf(path, sizeof path, "/proc/%d/syscall", (int)vt->pid);
-	FILE *file = fopen(path, "r");
-	if (file == NULL)
-		return true; /* the kernel does not tell */
-	char *got = fgets(line, sizeof line, file);
-	fclose(file);
-	/* Number and arguments of the call it sleeps in: ppoll(fds, count, limit). */
-	if (got == NULL || sscanf(line, "%*d %*x %*x %lx", &timeout) != 1)
-		return true;
-	return timeout == 0;
+	/* ppoll(fds, count, limit) */
+	return !poll_of(vt, &fds, &timeout) || (timeout == 0 && !waits_for_room(vt));
 }
 
 bool vt_line_is_sane(struct vt *vt)

@@ -80,12 +80,14 @@ long vt_writes(const struct vt *vt);
 double vt_processor_seconds(const struct vt *vt);
 /* The next piece of output has arrived. */
 void vt_expect_output(struct vt *vt);
-/* The child is alive and waits for input: it sleeps and has read all of it. */
+/* The child is alive and waits for input: it sleeps, has read all of it, and sent all
+ * that it had to send. */
 void vt_expect_asleep(struct vt *vt);
 /* The same at one look, for who knows that the child has read what was typed. */
 void vt_expect_idle(struct vt *vt);
 
-/* A sleeping child has set itself no alarm: only an event can wake it. */
+/* A sleeping child has set itself no alarm and nothing to send: only an event can wake
+ * it. */
 bool vt_waits_without_end(struct vt *vt);
 /* The line settings are those of a shell: echo, lines, signals. */
 bool vt_line_is_sane(struct vt *vt);
