@@ -309,6 +309,13 @@ static void launched_swift_has_processes(void **state)
 		  &s);
 	expect(&s, "gpus", "2");
 	expect(&s, "gbs", "16");
+	expect(&s, "optimizer_offload", "0");
+	read_good("trainer",
+		  SWIFT("accelerate launch --config_file fsdp_offload.json "
+			"swift/cli/sft.py"),
+		  &s);
+	expect(&s, "zero", "3");
+	expect(&s, "optimizer_offload", "1");
 	read_refused("trainer", SWIFT("swift sft"), "NPROC_PER_NODE is not set");
 #undef SWIFT
 }

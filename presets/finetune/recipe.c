@@ -52,12 +52,19 @@ int recipe_stage_of(const char *file)
 	return -1;
 }
 
+bool recipe_offload(const struct mapped *m, const struct pair *file)
+{
+	bool offload =
+		strstr(file->value, "offload") && !strstr(file->value, "no_offload");
+
+	return mapped_set(m, "optimizer_offload", offload ? "1" : "0", file);
+}
+
 static bool read_deepspeed(const struct mapped *m, bool *found)
 {
 	static const char inside[] = "deepspeed.zero_optimization.stage";
 	const struct pair *file = mapped_find(m, "deepspeed"),
 			  *stage = mapped_find(m, inside);
-	bool offload;
 
 	*found = file || stage;
 	if (!*found)
@@ -70,9 +77,8 @@ static bool read_deepspeed(const struct mapped *m, bool *found)
 				 "stage; write it out as deepspeed: "
 				 "{zero_optimization: {stage: N}}",
 				 file->value);
-	offload = strstr(file->value, "offload") && !strstr(file->value, "no_offload");
 	return mapped_set_count(m, "zero", recipe_stage_of(file->value), file) &&
-	       mapped_set(m, "optimizer_offload", offload ? "1" : "0", file);
+	       recipe_offload(m, file);
 }
 
 static bool true_of_either(const struct mapped *m, const char *key)

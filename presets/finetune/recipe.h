@@ -25,6 +25,8 @@ const char *recipe_stack(const struct pairs *pairs);
 /* "ds_z3_offload_config.json", "deepspeed_configs/zero2.json": the digit behind the
  * word, -1 without one. */
 int recipe_stage_of(const char *file);
+/* Whether the name of a file that is not opened says that states are on the hosts. */
+bool recipe_offload(const struct mapped *m, const struct pair *file);
 /* The ZeRO stage and the offload that DeepSpeed's file or FSDP's keys mean. */
 bool recipe_sharding(const struct mapped *m);
 /* bf16, fp16 and fp8, of which `none` says what their absence means. */

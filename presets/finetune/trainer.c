@@ -238,9 +238,10 @@ static bool read_launcher(const struct mapped *m, bool *found)
 	if (!*found)
 		return true;
 	if (told >= 0)
-		return mapped_set_count(m, "zero", told, file);
+		return mapped_set_count(m, "zero", told, file) &&
+		       recipe_offload(m, file);
 	if (strstr(file->value, "fsdp"))
-		return mapped_set(m, "zero", "3", file);
+		return mapped_set(m, "zero", "3", file) && recipe_offload(m, file);
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
 		if (strstr(file->value, plain[i]))
 			return mapped_set(m, "zero", "0", file);
