@@ -19,25 +19,26 @@ bool serve_keeps_goals(const struct scenario *s, const struct serving_estimate *
 }
 
 /* The most whole requests below `high`, which do not, that keep both goals, as one
- * does. Where those that are left give less than `least`, as none gives more than one
- * alone, any that do. (More may give less than fewer: in two pools a pass over prompts
- * that just not all fit.) */
+ * does, at `p`. Where those that are left give less than `least`, as none gives more
+ * than one alone, any that do. (More may give less than fewer: in two pools a pass over
+ * prompts that just not all fit.) */
 static double most_within(const struct serving_run *run, const struct scenario *s,
 			  double high, double least, struct point *p)
 {
 	double low = 1, alone = p->tokens_per_second;
+	struct point tried;
 
 	while (high - low > 1 && (high - 1) * alone >= least * (1 - 1e-9)) {
 		double middle = floor((low + high) / 2);
 
-		run_at(run, middle, p);
-		if (run_meets(s, p)) {
+		run_at(run, middle, &tried);
+		if (run_meets(s, &tried)) {
 			low = middle;
-			continue;
+			*p = tried;
+		} else {
+			high = middle;
 		}
-		high = middle;
 	}
-	run_at(run, low, p);
 	return low;
 }
 
