@@ -78,42 +78,34 @@ bool explorer_turns(const struct explorer *explorer)
 	       row->knob == DERIVED_MICRO_BATCHES;
 }
 
-static bool is_mode(int index)
-{
-	return strcmp(knob_table[index].key, "mode") == 0;
-}
-
-static bool has_rows(const struct explorer *explorer, int group)
-{
-	for (int i = 0; i < knob_count(); i++)
-		if ((int)knob_table[i].group == group && is_shown(explorer, i) &&
-		    !is_mode(i))
-			return true;
-	return false;
-}
-
-static void add_group(const struct explorer *explorer, int group, struct knob_row *rows,
-		      int *count)
+/* A group that has none of them is left out. */
+static void add_group(const struct explorer *explorer, int group, const bool *shown,
+		      struct knob_row *rows, int *count)
 {
 	bool trains = explorer->scenario.plan.mode == MODE_TRAINING;
+	bool folded = explorer->folded & 1u << group, named = false;
+	int knobs = knob_count();
 
-	if (!has_rows(explorer, group))
-		return;
-	add(rows, count,
-	    (struct knob_row){ ROW_GROUP, -1, group,
-			       knob_group_label((enum knob_group)group) });
-	if (explorer->folded & 1u << group)
-		return;
-	for (int i = 0; i < knob_count(); i++)
-		if ((int)knob_table[i].group == group && is_shown(explorer, i) &&
-		    !is_mode(i))
+	for (int i = 0; i < knobs && !(named && folded); i++) {
+		if ((int)knob_table[i].group != group || !shown[i])
+			continue;
+		if (!named)
+			add(rows, count,
+			    (struct knob_row){
+				    ROW_GROUP, -1, group,
+				    knob_group_label((enum knob_group)group) });
+		named = true;
+		if (!folded)
 			add(rows, count,
 			    (struct knob_row){ ROW_KNOB, i, group,
 					       knob_table[i].label });
-	if (trains && group == GROUP_PARALLELISM)
+	}
+	if (!named || folded || !trains)
+		return;
+	if (group == GROUP_PARALLELISM)
 		add(rows, count,
 		    (struct knob_row){ ROW_DERIVED, DERIVED_DP, group, "DP  data" });
-	if (trains && group == GROUP_BATCH)
+	if (group == GROUP_BATCH)
 		add(rows, count,
 		    (struct knob_row){ ROW_DERIVED, DERIVED_MICRO_BATCHES, group,
 				       "micro-batches" });
@@ -124,18 +116,21 @@ static void add_group(const struct explorer *explorer, int group, struct knob_ro
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 {
 	const struct knob *mode = knob_find("mode");
+	bool shown[MAX_KNOBS];
 	int count = 0;
 
+	for (int i = 0; i < knob_count(); i++)
+		shown[i] = &knob_table[i] != mode && is_shown(explorer, i);
 	add(rows, &count, (struct knob_row){ ROW_MODEL, -1, -1, "model" });
 	add(rows, &count, (struct knob_row){ ROW_CLUSTER, -1, -1, "cluster" });
 	add(rows, &count, (struct knob_row){ ROW_STACK, -1, -1, "stack" });
 	add(rows, &count,
 	    (struct knob_row){ ROW_KNOB, (int)(mode - knob_table), -1, mode->label });
-	add_group(explorer, GROUP_PARALLELISM, rows, &count);
-	add_group(explorer, GROUP_SERVING, rows, &count);
+	add_group(explorer, GROUP_PARALLELISM, shown, rows, &count);
+	add_group(explorer, GROUP_SERVING, shown, rows, &count);
 	for (int group = 0; group < GROUP_COUNT; group++)
 		if (group != GROUP_PARALLELISM && group != GROUP_SERVING)
-			add_group(explorer, group, rows, &count);
+			add_group(explorer, group, shown, rows, &count);
 	return count;
 }
 
