@@ -210,29 +210,29 @@ static int draw_behind(const struct explorer *explorer, struct canvas *canvas,
 	return rect.y + 1 - top;
 }
 
-/* Where rows are left: the numbers behind the terms, as many as stand there whole. */
+/* Where rows are left: the numbers behind the terms, as many as stand there whole; what
+ * of the next one does not is taken away again. */
 static int draw_deeper(const struct explorer *explorer, const struct subject *of,
 		       struct canvas *canvas, struct rect rect,
 		       const struct explanation *x, int left)
 {
-	static const struct rect nowhere = { 0, 0, 0, 0 };
 	int top = rect.y;
 
 	for (int i = 0; i < x->terms && of->heading; i++) {
 		const char *key = x->term[i].key;
 		struct explanation behind;
-		struct rect clip;
 		int rows;
 
 		if (!key || strcmp(key, shown(explorer)) == 0 ||
 		    !explain(of->scenario, of->estimate, key, &behind))
 			continue;
-		clip = canvas_clip(canvas, nowhere);
 		rows = draw_behind(explorer, canvas, rect, key, &behind);
-		canvas_clip(canvas, clip);
-		if (rows > left)
+		if (rows > left) {
+			rect.height = rows;
+			canvas_fill(canvas, rect, ' ', ROLE_DEFAULT);
 			break;
-		rect.y += draw_behind(explorer, canvas, rect, key, &behind);
+		}
+		rect.y += rows;
 		left -= rows;
 	}
 	return rect.y - top;
