@@ -513,9 +513,38 @@ static void test_a_front_is_one_search(void **state)
 	stage_close(&s);
 }
 
+/* Every plan that was found stands on the smallest screen, too, and how the open one
+ * compares: it takes this much longer, because of that. */
+static void test_all_plans_stand_on_a_low_screen(void **state)
+{
+	static const struct {
+		int width, height;
+	} size[] = { { 80, 24 }, { 80, 30 }, { 100, 30 }, { 120, 36 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+		open_search("llama3-70b-64-h100", size[i].width, size[i].height);
+		assert_int_equal(s.explorer.search->rows, 10);
+		stage_shows(&s, " 10 ");
+		stage_shows(&s, i == 0 ? "yours +16.4 %, +5.32 s =  TP +6.43 s"
+				       : "+5.32 s =  TP +6.43 s");
+		stage_shows(&s, i == 0 ? "plan 1, in parts: micro-batch 1"
+				       : "in parts: no measured run");
+		stage_shows(&s, "you could save: ");
+		stage_shows(&s, i < 2 ? "fits 7+ GPUs" : "fits: 7+ GPUs");
+		stage_close(&s);
+	}
+	/* of another plan it tells why that is not the best */
+	open_search("llama3-70b-64-h100", 80, 24);
+	stage_type(&s, "j");
+	stage_shows(&s, "plan 2 +");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_plans_stand_on_a_low_screen),
 		cmocka_unit_test(test_a_front_is_one_search),
 		cmocka_unit_test(test_goals_that_no_server_keeps),
 		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),

@@ -51,7 +51,7 @@ struct search_row {
 
 /* A plan beside the best: where its seconds and bytes go. */
 struct why_not {
-	bool done;
+	bool done, open;        /* it is the open plan */
 	char what[80];          /* "plan 3", "your plan", "#1 with tp=8 pp=4" */
 	char trouble[160];      /* why it can't run, or empty */
 	struct compare compare; /* the best, then it */

@@ -182,6 +182,7 @@ static bool choose_other(struct explorer *explorer, struct scenario *other)
 
 	planner_scenario(&search->problem, &search->result.top[0], other);
 	why->what[0] = why->trouble[0] = '\0';
+	why->open = false;
 	snprintf(copy, sizeof copy, "%s", explorer->filter);
 	while ((word = strsep(&rest, " "))) {
 		size_t used = strlen(why->what);
@@ -202,6 +203,7 @@ static bool choose_other(struct explorer *explorer, struct scenario *other)
 		return true;
 	}
 	*other = explorer->scenario;
+	why->open = true;
 	snprintf(why->what, sizeof why->what, "your plan");
 	return true;
 }

@@ -174,122 +174,6 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "  * best in all cases");
 }
 
-/* One step of the waterfall, if it leaves so much room; where the next begins. */
-static int draw_more(const char *label, double more, enum form form,
-		     struct canvas *canvas, struct rect line)
-{
-	char size[32], text[64];
-
-	form_text(form, fabs(more), size, sizeof size);
-	/* "TP exposed" is TP: nothing else is shown of it */
-	snprintf(text, sizeof text, "  %.*s %c%s", (int)strcspn(label, " "), label,
-		 more < 0 ? '-' : '+', size);
-	if (text_width(text) > line.width)
-		return line.x;
-	return line.x + canvas_text(canvas, line.x, line.y, line.width,
-				    more < 0 ? ROLE_DELTA_BETTER : ROLE_DELTA_WORSE,
-				    text);
-}
-
-/* The rows of a sum that differ, the most first, and the rest of them: they add up to
- * its difference. */
-static void draw_waterfall(const struct compare_sum *sum, enum form form,
-			   struct canvas *canvas, struct rect line)
-{
-	enum { REST = 14 };
-	bool drawn[MAX_COMPARE_ROWS] = { false };
-	double least = 1e-4 * sum->sum.value[0], rest = sum->sum.more[1];
-	int x = line.x, end = line.x + line.width;
-
-	for (int n = 0; n < sum->rows; n++) {
-		int most = -1, next;
-
-		for (int i = 0; i < sum->rows; i++)
-			if (!drawn[i] &&
-			    (most < 0 ||
-			     fabs(sum->row[i].more[1]) > fabs(sum->row[most].more[1])))
-				most = i;
-		drawn[most] = true;
-		if (fabs(sum->row[most].more[1]) <= least)
-			break;
-		next = draw_more(sum->row[most].label, sum->row[most].more[1], form,
-				 canvas, (struct rect){ x, line.y, end - x - REST, 1 });
-		if (next == x && n == 0)
-			next = draw_more(sum->row[most].label, sum->row[most].more[1],
-					 form, canvas,
-					 (struct rect){ x, line.y, end - x, 1 });
-		if (next == x)
-			break;
-		x = next;
-		rest -= sum->row[most].more[1];
-	}
-	if (x > line.x && fabs(rest) > least)
-		draw_more("rest", rest, form, canvas,
-			  (struct rect){ x, line.y, end - x, 1 });
-}
-
-/* No row of the sum differs, and the sum does not. */
-static bool is_same(const struct compare_sum *sum)
-{
-	double least = 1e-4 * fabs(sum->sum.value[0]);
-
-	for (int i = 0; i < sum->rows; i++)
-		if (fabs(sum->row[i].more[1]) > least)
-			return false;
-	return fabs(sum->sum.more[1]) <= least;
-}
-
-/* Why not this plan: its step against the best one's, by what it is spent on. */
-static void draw_why_seconds(const struct explorer *explorer, struct canvas *canvas,
-			     int x, int y, int width)
-{
-	const struct why_not *why = &explorer->search->why_not;
-	const struct compare_sum *sum = &why->compare.seconds;
-	int end = x + width;
-	char size[32];
-
-	if (!why->done)
-		return;
-	if (why->compare.plans == 0) {
-		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-				   "why not %s: ", why->what);
-		canvas_text(canvas, x, y, end - x, ROLE_BAD, why->trouble);
-		return;
-	}
-	if (is_same(sum)) {
-		canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			      "%s spends no more time than the best", why->what);
-		return;
-	}
-	form_text(FORM_SECONDS, fabs(sum->sum.more[1]), size, sizeof size);
-	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			   width > 70 ? "why not %s: %c%s =" : "%s %c%s =", why->what,
-			   sum->sum.more[1] < 0 ? '-' : '+', size);
-	draw_waterfall(sum, FORM_SECONDS, canvas, (struct rect){ x, y, end - x, 1 });
-}
-
-static void draw_why_bytes(const struct explorer *explorer, struct canvas *canvas,
-			   int x, int y, int width)
-{
-	const struct why_not *why = &explorer->search->why_not;
-	const struct compare_sum *sum = &why->compare.bytes;
-	int end = x + width;
-	char size[32];
-
-	if (!why->done || why->compare.plans == 0)
-		return;
-	if (is_same(sum)) {
-		canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			      "%s holds as much as the best", why->what);
-		return;
-	}
-	form_text(FORM_BYTES, fabs(sum->sum.more[1]), size, sizeof size);
-	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			   width > 70 ? "memory of %s: %c%s =" : "%s %c%s =", why->what,
-			   sum->sum.more[1] < 0 ? '-' : '+', size);
-	draw_waterfall(sum, FORM_BYTES, canvas, (struct rect){ x, y, end - x, 1 });
-}
-
 /* What lowers the trust in the plan under the cursor. */
 static void draw_trust(const struct explorer *explorer, struct canvas *canvas, int x,
 		       int y, int width)
@@ -356,24 +240,46 @@ static void rates_text(const struct explorer *explorer, int width,
 			 chosen->dollars_per_million_tokens);
 }
 
-/* The plan under the cursor by the whole names of its knobs. */
-static void draw_plain_name(const struct explorer *explorer, struct canvas *canvas,
-			    int x, int y, int width)
+/* The plan under the cursor by the whole names of its knobs; `known`: with a word for
+ * how well it is known. */
+static void draw_name(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect line, bool known)
 {
 	const struct planner_found *chosen = search_chosen(explorer);
+	int x = line.x, end = line.x + line.width;
+	struct doubts doubts;
 	struct scenario s;
 	char text[512], name[24], rates[48];
-	int used;
 
 	if (!chosen)
 		return;
 	planner_scenario(&explorer->search->problem, chosen, &s);
 	planner_plain_name(&explorer->search->problem, &s, text, sizeof text);
 	search_plan_name(explorer->search, chosen, name, sizeof name);
-	used = canvas_format(canvas, x, y, width, ROLE_LABEL, "%s: ", name);
-	rates_text(explorer, width, chosen, rates, sizeof rates);
-	used += canvas_text(canvas, x + used, y, width - used, ROLE_VALUE, rates);
-	canvas_phrase(canvas, x + used, y, width - used, ROLE_VALUE, text);
+	x += canvas_text(canvas, x, line.y, end - x, ROLE_LABEL, name);
+	if (known) {
+		trust_of(&s, &doubts);
+		x += canvas_format(canvas, x, line.y, end - x,
+				   doubts.level == TRUST_OPEN ? ROLE_WARNING
+							      : ROLE_LABEL,
+				   ", %s", trust_label(&doubts));
+	}
+	x += canvas_text(canvas, x, line.y, end - x, ROLE_LABEL, ": ");
+	rates_text(explorer, line.width, chosen, rates, sizeof rates);
+	x += canvas_text(canvas, x, line.y, end - x, ROLE_VALUE, rates);
+	canvas_phrase(canvas, x, line.y, end - x, ROLE_VALUE, text);
+}
+
+static void draw_plain_name(const struct explorer *explorer, struct canvas *canvas,
+			    int x, int y, int width)
+{
+	draw_name(explorer, canvas, (struct rect){ x, y, width, 1 }, false);
+}
+
+static void draw_known_name(const struct explorer *explorer, struct canvas *canvas,
+			    int x, int y, int width)
+{
+	draw_name(explorer, canvas, (struct rect){ x, y, width, 1 }, true);
 }
 
 /* Rows for what the short words of the names stand for, at the table. */
@@ -407,36 +313,107 @@ static void draw_legend(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
+/* Of a server the seconds are not what plans are ranked by, of the fewest GPUs neither.
+ */
+static bool ranks_by_seconds(const struct explorer *explorer)
+{
+	return explorer->scenario.plan.mode != MODE_INFERENCE &&
+	       explorer->objective != OBJECTIVE_GPUS && explorer->estimate.feasible &&
+	       explorer->search->why_not.compare.plans > 0;
+}
+
+enum { NARROW = 44 }; /* columns: no share of a difference has room behind it */
+
+/* How the open plan compares and what makes it longer, in one row where both are of the
+ * same seconds: "yours +16.4 %, +5.32 s =  TP +6.43 s  rest -1.12 s"; or why another
+ * plan is not the best. */
+static void draw_both(const struct explorer *explorer, struct canvas *canvas, int x,
+		      int y, int width)
+{
+	const struct why_not *why = &explorer->search->why_not;
+	const struct compare_sum *sum = &why->compare.seconds;
+	int end = x + width;
+	char size[32];
+
+	if (why->done && !why->open) {
+		search_draw_why_seconds(explorer, canvas, x, y, width);
+		return;
+	}
+	if (!why->done || !ranks_by_seconds(explorer) || search_is_same(sum) ||
+	    !(sum->sum.more[1] > 0)) {
+		draw_present(explorer, canvas, x, y, width);
+		return;
+	}
+	form_text(FORM_SECONDS, sum->sum.more[1], size, sizeof size);
+	x += canvas_format(canvas, x, y, end - x, ROLE_WARNING, "yours +%.1f %%, +%s%s",
+			   sum->sum.more[1] / sum->sum.value[0] * 100, size,
+			   width < NARROW ? "" : " =");
+	if (width >= NARROW)
+		search_draw_waterfall(sum, FORM_SECONDS, canvas,
+				      (struct rect){ x, y, end - x, 1 });
+}
+
 /* The most telling first: what there is no room for is the last of them. */
-static void (*const note[])(const struct explorer *, struct canvas *, int, int, int) = {
-	draw_present, draw_why_seconds,    draw_plain_name,          draw_trust,
-	draw_gains,   search_draw_answers, search_draw_more_answers, draw_why_bytes,
-	draw_robust,  draw_left_out,
+typedef void draw_note(const struct explorer *, struct canvas *, int, int, int);
+static draw_note *const note[] = {
+	draw_present,
+	search_draw_why_seconds,
+	draw_plain_name,
+	draw_trust,
+	draw_gains,
+	search_draw_answers,
+	search_draw_more_answers,
+	search_draw_why_bytes,
+	draw_robust,
+	draw_left_out,
 };
-enum { NOTES = sizeof note / sizeof note[0], FEW = 6, FEWEST = 2 };
+/* On a low screen, where the plans themselves go before what is said of them. */
+static draw_note *const brief[] = {
+	draw_both,           draw_known_name,          draw_gains,
+	search_draw_answers, search_draw_more_answers, draw_trust
+};
+enum {
+	NOTES = sizeof note / sizeof note[0],
+	BRIEF = sizeof brief / sizeof brief[0],
+	FEW = 4,
+	FEWEST = 2,
+	HEAD = 3,  /* rows above the plans */
+	PLANS = 10 /* that a search finds; a filter may let more of them in */
+};
+
+/* Rows that the plans leave, or would leave where none was found yet. */
+static int rows_left(const struct explorer *explorer, struct rect view)
+{
+	int rows = explorer->search ? explorer->search->rows : 0;
+
+	return view.height - HEAD - (rows > 0 && rows < PLANS ? rows : PLANS);
+}
 
 int search_notes(const struct explorer *explorer, struct rect view)
 {
+	int left = rows_left(explorer, view);
+	int all = legend_rows(explorer, view) + NOTES - !leaves_out(explorer) -
+		  !search_has_more_answers(explorer, view.width);
+
 	if (view.height < 17)
 		return view.height < 12 ? 0 : FEWEST;
-	if (view.height < 24)
-		return FEW;
-	return legend_rows(explorer, view) + NOTES - !leaves_out(explorer) -
-	       !search_has_more_answers(explorer, view.width);
+	return left < FEW ? FEW : left < all ? left : all;
 }
 
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect view, struct rect rect)
 {
-	int rows = legend_rows(explorer, view);
+	bool low = view.height < 17 || rows_left(explorer, view) <= BRIEF;
+	draw_note *const *list = low ? brief : note;
+	int rows = legend_rows(explorer, view), notes = low ? BRIEF : NOTES;
 
 	if (rows > 0)
 		draw_legend(explorer, canvas,
 			    (struct rect){ rect.x, rect.y, rect.width, rows });
 	rect.y += rows;
 	rect.height -= rows;
-	for (int i = 0, y = 0; y < rect.height && i < NOTES; i++)
-		if (note[i] != search_draw_more_answers ||
+	for (int i = 0, y = 0; y < rect.height && i < notes; i++)
+		if (list[i] != search_draw_more_answers ||
 		    search_has_more_answers(explorer, rect.width))
-			note[i](explorer, canvas, rect.x, rect.y + y++, rect.width);
+			list[i](explorer, canvas, rect.x, rect.y + y++, rect.width);
 }

@@ -25,6 +25,15 @@ void search_draw_answers(const struct explorer *explorer, struct canvas *canvas,
 void search_draw_more_answers(const struct explorer *explorer, struct canvas *canvas,
 			      int x, int y, int width);
 bool search_has_more_answers(const struct explorer *explorer, int width);
+/* Why a plan is not the best (views/search_why.c): its step, and what it holds, by the
+ * rows that differ; the rows of one sum alone, and whether none of them differs. */
+void search_draw_why_seconds(const struct explorer *explorer, struct canvas *canvas,
+			     int x, int y, int width);
+void search_draw_why_bytes(const struct explorer *explorer, struct canvas *canvas,
+			   int x, int y, int width);
+void search_draw_waterfall(const struct compare_sum *sum, enum form form,
+			   struct canvas *canvas, struct rect line);
+bool search_is_same(const struct compare_sum *sum);
 /* Whether this plan of the result is the best of all in all cases of robust.h. */
 bool search_always_best(const struct search *search, int index);
 
