@@ -431,6 +431,7 @@ static void test_the_first_start_offers_lessons(void **state)
 	const struct vt_options options = { .env = { state_home } };
 	struct vt *vt = vt_start(&options, argv);
 	vt_expect(vt, "First time here? Enter opens the lessons");
+	vt_expect(vt, "Enter lessons ");
 	vt_type(vt, "\r");
 	vt_expect(vt, "Enter open");
 	vt_type(vt, "\r");

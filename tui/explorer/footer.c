@@ -202,6 +202,9 @@ static const char *as_it_stands(const struct explorer *explorer, const char *hin
 		return "S table";
 	if (back && strcmp(hint, "S critical") == 0)
 		return "S all";
+	if (explorer->offers && explorer->mode == MODE_NORMAL &&
+	    strncmp(hint, "Enter ", 6) == 0)
+		return "Enter lessons";
 	if (explorer->view == VIEW_SEARCH && strcmp(hint, "Enter take") == 0 &&
 	    explorer->mode == MODE_NORMAL && search_can_open_row(explorer))
 		return "Enter open";
