@@ -243,9 +243,19 @@ static void test_help_is_whole(void **state)
 	stage_close(&s);
 }
 
+/* Advice that is shortened still says which knob to turn. */
+static void test_short_advice_names_its_knob(void **state)
+{
+	static const char *const text[] = { ": micro-batch 1, +21.3 % tok/s", NULL };
+
+	(void)state;
+	stage_shows_all("llama3-70b-64-h100", "/gbs\n=16\n", 80, 24, text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short_advice_names_its_knob),
 		cmocka_unit_test(test_no_picture_is_cut),
 		cmocka_unit_test(test_advice_keeps_its_gain),
 		cmocka_unit_test(test_no_link_is_cut),

@@ -209,13 +209,16 @@ void page_traffic(struct page *p)
 }
 
 /* Of "kernels wait for the CPU: CUDA graphs full, +8.1 % tok/s" what to turn and what
- * it gains comes before why, where there is no room for both. */
+ * it gains comes before why, where there is no room for both; "overlap TP traffic: on"
+ * says before the colon what to turn. */
 static const char *shorter(const char *text, int width)
 {
 	const char *gain = strstr(text, " % tok/s"), *turn = strstr(text, ": ");
 
-	return gain && turn && turn < gain && gain + 8 - text > width - 1 ? turn + 2
-									  : text;
+	if (!gain || !turn || turn > gain || gain + 8 - text <= width - 1 ||
+	    strncmp(turn + 2, "on,", 3) == 0)
+		return text;
+	return turn + 2;
 }
 
 static void draw_finding(struct page *p, const struct finding *finding)
