@@ -216,6 +216,28 @@ static void test_the_slowest_have_room_at_80_columns(void **state)
 	stage_close(&s);
 }
 
+/* Where the slowest get as much as the mean their marks stand over its line: what the
+ * legend names is in the picture. */
+static void test_the_slowest_are_marked_on_the_line_of_the_mean(void **state)
+{
+	char *screen, *line, *rest;
+	int marks = 0;
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 120, 36);
+	rest = screen = stage_text(&s);
+	assert_non_null(screen);
+	/* rows of the picture alone have its axis on their left */
+	while ((line = strsep(&rest, "\n")) && !strstr(line, "9 the slowest 1 %"))
+		if (strlen(line) > 45 && strchr("|+", line[40]))
+			marks += strchr(line + 41, '9') != NULL;
+	assert_non_null(line);
+	assert_true(marks > 0);
+	free(screen);
+	stage_close(&s);
+}
+
 /* A range is told whole or not at all. */
 static void test_no_range_is_cut(void **state)
 {
@@ -368,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_a_key_opens_the_loop),
 		cmocka_unit_test(test_a_server_without_room_has_no_numbers),
 		cmocka_unit_test(test_the_slowest_have_room_at_80_columns),
+		cmocka_unit_test(test_the_slowest_are_marked_on_the_line_of_the_mean),
 		cmocka_unit_test(test_no_range_is_cut),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),

@@ -354,7 +354,7 @@ static double widest(const struct serve_point *point, int count, bool user)
 }
 
 /* What all but one request in a hundred get, as far as a key press can tell. */
-static bool draw_tail_line(const struct explorer *explorer, struct plot *plot)
+static void draw_tail_line(const struct explorer *explorer, struct plot *plot)
 {
 	const struct serve_point *slow;
 	int n = load_slowest(explorer, &slow);
@@ -362,6 +362,14 @@ static bool draw_tail_line(const struct explorer *explorer, struct plot *plot)
 	for (int i = 1; i < n; i++)
 		plot_line(plot, slow[i - 1].per_user, slow[i - 1].per_gpu,
 			  slow[i].per_user, slow[i].per_gpu, ROLE_BUBBLE);
+}
+
+/* Over the line of the means, which may lie where theirs does. */
+static bool mark_tail(const struct explorer *explorer, struct plot *plot)
+{
+	const struct serve_point *slow;
+	int n = load_slowest(explorer, &slow);
+
 	for (int i = 0; i < n; i++)
 		plot_mark(plot, slow[i].per_user, slow[i].per_gpu, '9', ROLE_LABEL);
 	return n > 0;
@@ -396,8 +404,9 @@ static void draw_curve(struct page *p, int rows)
 		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {
 		draw_goal(explorer, &plot);
 		draw_line(&plot, before, old, true);
-		slowest = draw_tail_line(explorer, &plot);
+		draw_tail_line(explorer, &plot);
 		draw_line(&plot, point, count, false);
+		slowest = mark_tail(explorer, &plot);
 		draw_marks(explorer, &plot, point, count, p->y + rows - 1, slowest);
 	}
 	p->y += rows;
