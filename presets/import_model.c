@@ -28,7 +28,7 @@ static bool take_found(struct model *out, const struct import_name *named,
 			    "%.60s embeds or ranks: it generates nothing", named->name);
 	if (model_name_diffuses(named->name, out))
 		import_note(report, IMPORT_APPROXIMATE, "model",
-			    "%.60s settles several tokens a pass", named->name);
+			    "%.60s settles several tokens per pass", named->name);
 	if (model_name_sees(named->name, found)) {
 		import_note(report, IMPORT_APPROXIMATE, "model",
 			    "what sees or hears of %.60s is left out", named->name);

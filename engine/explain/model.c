@@ -150,8 +150,8 @@ const struct explain_node explain_model[] = {
 	     EXPLAIN_COUNTED, "r (in + out) beside each matrix of a layer."),
 	NODE("model.spared_flops", "FLOPs that frozen layers spare", FORM_FLOPS, spared,
 	     NULL, EXPLAIN_COUNTED,
-	     "No gradient goes below the first layer that trains: 4 a weight and two "
-	     "thirds of attention; 2 a weight of a frozen head."),
+	     "No gradient goes below the first layer that trains: 4 per weight and two "
+	     "thirds of attention; 2 per weight of a frozen head."),
 	NODE("model.frozen", "Weights that do not train", FORM_COUNT, frozen, NULL,
 	     EXPLAIN_COUNTED,
 	     "Of frozen layers, the embedding, and a frozen head and its norm."),

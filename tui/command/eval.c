@@ -332,7 +332,7 @@ static void print_serving(const struct estimate *e)
 	print_range("", FORM_SECONDS, v->ttft_low_seconds, v->ttft_high_seconds);
 	print_metric(e, "TPOT", "tpot_seconds");
 	print_range("", FORM_SECONDS, v->tpot_low_seconds, v->tpot_high_seconds);
-	print_metric(e, "a request", "request_seconds");
+	print_metric(e, "per request", "request_seconds");
 	printf("\npasses; decoding is bound by %s\n",
 	       bound_label((enum bound)v->bound));
 	PRINT_LINES(e, pass);

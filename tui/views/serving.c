@@ -185,7 +185,7 @@ static void draw_latency(struct page *p)
 		{ "prefill", "prefill_seconds", ROLE_DEFAULT },
 		{ "decode pass", "decode_seconds", ROLE_DEFAULT },
 		{ "mixed pass", "mixed_seconds", ROLE_DEFAULT },
-		{ "a request", "request_seconds", ROLE_DEFAULT },
+		{ "per request", "request_seconds", ROLE_DEFAULT },
 		{ "prefill share", "prefill_share", ROLE_DEFAULT },
 		{ "waiting", "waiting", ROLE_DEFAULT },
 	};
