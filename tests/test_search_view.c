@@ -46,6 +46,26 @@ static void test_goals_that_no_server_keeps(void **state)
 	stage_lacks(&s, "meet the goals");
 }
 
+/* The plan under the cursor stands in full, if need be in short words: of the table's
+ * row the end is cut where names are long. */
+static void test_the_chosen_plan_is_not_cut(void **state)
+{
+	char *screen, *row, *end;
+
+	(void)state;
+	open_search("mixtral-8x7b-64-h100", 120, 36);
+	screen = stage_text(&s);
+	assert_non_null(screen);
+	row = strstr(screen, "plan 1: ");
+	assert_non_null(row);
+	end = strchr(row, '\n');
+	assert_non_null(end);
+	*end = '\0';
+	assert_non_null(strstr(row, "EP"));
+	assert_null(strstr(row, "\u2026"));
+	free(screen);
+}
+
 static void test_a_taken_plan_lights_up_what_it_changed(void **state)
 {
 	struct scenario before;
@@ -528,7 +548,7 @@ static void test_all_plans_stand_on_a_low_screen(void **state)
 		stage_shows(&s, " 10 ");
 		stage_shows(&s, i == 0 ? "yours +16.4 %, +5.32 s =  TP +6.43 s"
 				       : "+5.32 s =  TP +6.43 s");
-		stage_shows(&s, i == 0 ? "plan 1, in parts: micro-batch 1"
+		stage_shows(&s, i == 0 ? "plan 1, in parts: mbs1 TP2"
 				       : "in parts: no measured run");
 		stage_shows(&s, "you could save: ");
 		stage_shows(&s, i < 2 ? "fits 7+ GPUs" : "fits: 7+ GPUs");
@@ -547,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_all_plans_stand_on_a_low_screen),
 		cmocka_unit_test(test_a_front_is_one_search),
 		cmocka_unit_test(test_goals_that_no_server_keeps),
+		cmocka_unit_test(test_the_chosen_plan_is_not_cut),
 		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),
 		cmocka_unit_test(test_the_slowest_are_told_where_they_are_asked_for),
 		cmocka_unit_test(test_rows_are_sorted),

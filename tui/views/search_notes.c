@@ -240,8 +240,9 @@ static void rates_text(const struct explorer *explorer, int width,
 			 chosen->dollars_per_million_tokens);
 }
 
-/* The plan under the cursor by the whole names of its knobs; `known`: with a word for
- * how well it is known. */
+/* The plan under the cursor by the whole names of its knobs, or by the table's short
+ * ones where those would be cut: the row may have no room for them either. `known`:
+ * with a word for how well it is known. */
 static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect line, bool known)
 {
@@ -267,6 +268,8 @@ static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 	x += canvas_text(canvas, x, line.y, end - x, ROLE_LABEL, ": ");
 	rates_text(explorer, line.width, chosen, rates, sizeof rates);
 	x += canvas_text(canvas, x, line.y, end - x, ROLE_VALUE, rates);
+	if (text_width(text) > end - x)
+		planner_name(&explorer->search->problem, &s, text, sizeof text);
 	canvas_phrase(canvas, x, line.y, end - x, ROLE_VALUE, text);
 }
 
