@@ -216,8 +216,8 @@ static void test_the_slowest_have_room_at_80_columns(void **state)
 	stage_close(&s);
 }
 
-/* Where the slowest get as much as the mean their marks stand over its line: what the
- * legend names is in the picture. */
+/* Where the slowest get as much as the mean their marks stand over its line, all along
+ * the curve: the line hid those of the upper rows. */
 static void test_the_slowest_are_marked_on_the_line_of_the_mean(void **state)
 {
 	char *screen, *line, *rest;
@@ -233,7 +233,7 @@ static void test_the_slowest_are_marked_on_the_line_of_the_mean(void **state)
 		if (strlen(line) > 45 && strchr("|+", line[40]))
 			marks += strchr(line + 41, '9') != NULL;
 	assert_non_null(line);
-	assert_true(marks > 0);
+	assert_true(marks > 1);
 	free(screen);
 	stage_close(&s);
 }
