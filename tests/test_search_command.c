@@ -472,7 +472,7 @@ static void test_goals_that_no_server_keeps(void **state)
 		{ "--goal-ttft 2 --goal-percentile p99",
 		  "no server here keeps the goals, TTFT 2.00 ms: ", false, true },
 		{ "--goal-tpot 50 --request-rate 1000",
-		  "no server here is up to 1000 requests a second: ", true, false },
+		  "no server here is up to 1000 requests per second: ", true, false },
 		{ "--goal-ttft 2000 --goal-percentile p99", NULL, true, true },
 		{ "--request-rate 1", NULL, true, true },
 	};

@@ -176,7 +176,7 @@ static void print_shortfall(const struct planner_problem *problem,
 	if (!serves(problem) || problem->objective == OBJECTIVE_MEMORY)
 		return;
 	if (!best->keeps_up) {
-		printf("no server here is up to %g requests a second: by how many "
+		printf("no server here is up to %g requests per second: by how many "
 		       "they serve\n",
 		       v->request_rate);
 	} else if (!best->keeps_goals) {
