@@ -254,7 +254,7 @@ static void test_the_best_plan_is_compared_in_words(void **state)
 static void test_a_long_name_says_that_it_goes_on(void **state)
 {
 	static const char *const text[] = {
-		"plan 1, in parts: micro-batch 1, TP tensor 2~\n", NULL
+		"plan 1, in parts: mbs1 TP2 noSP CP2 Z3 sel layern~\n", NULL
 	};
 	struct stage s;
 

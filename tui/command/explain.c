@@ -1,4 +1,5 @@
 /* explain.c - what a word means and where a number comes from, as lines or JSON. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,29 +130,30 @@ static void print_numbers(const struct glossary_word *term,
 			  const struct scenario *scenario, const struct estimate *e)
 {
 	enum { MOST = 6 };
-	const char *key[MOST];
-	char value[MOST][32], title[MOST][64];
-	struct explanation x;
+	const struct metric *metric[MOST];
 	int count = 0;
 
 	for (int i = 0; e->legal && i < glossary_count(); i++) {
 		const struct glossary_word *number = glossary_at(i);
-		const struct metric *metric =
+		const struct metric *of =
 			number->kind == WORD_NUMBER ? metric_find(number->key) : NULL;
 
-		if (!metric || !(metric->modes >> scenario->plan.mode & 1) ||
-		    !links_to(number, term) || !explain(scenario, e, number->key, &x))
+		if (!of || !(of->modes >> scenario->plan.mode & 1) ||
+		    !links_to(number, term) || !isfinite(metric_get(e, of)))
 			continue;
 		if (count == MOST)
 			return;
-		form_text(x.form, x.value, value[count], sizeof value[0]);
-		snprintf(title[count], sizeof title[0], "%s", x.title);
-		key[count++] = number->key;
+		metric[count++] = of;
 	}
 	if (count > 0)
 		puts("\nnumbers of this scenario");
-	for (int i = 0; i < count; i++)
-		printf("  %11s  %s (%s)\n", value[i], title[i], key[i]);
+	for (int i = 0; i < count; i++) {
+		char value[32];
+
+		form_text(metric[i]->form, metric_get(e, metric[i]), value,
+			  sizeof value);
+		printf("  %11s  %s (%s)\n", value, metric[i]->label, metric[i]->key);
+	}
 }
 
 static int print_term(const struct glossary_word *word, bool json,
