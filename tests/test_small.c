@@ -147,7 +147,7 @@ static void test_rates_of_servers_with_long_names(void **state)
 	stage_open(&s, "llama3.1-70b-4-h100-serve", 80, 24);
 	s.patient = true;
 	stage_type(&s, "s");
-	stage_shows(&s, ": 8.85 req/s TP tensor 2");
+	stage_shows(&s, ": 8.85 req/s TP2 PP2");
 	stage_close(&s);
 }
 

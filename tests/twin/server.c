@@ -437,9 +437,24 @@ static void decode(const struct loop *l, double requests, struct point *p)
 	p->step_seconds = fmax(step.whole, step.stage) * (1 + l->drafting);
 }
 
+/* Tokens before one of those that a request decodes beside, in the mean: it meets
+ * prompts one after the other, each from its first token on. */
+static double depth_met(const struct loop *l, double tokens)
+{
+	double before = 0;
+
+	for (double left = tokens; left > 0; left -= l->prompt) {
+		double met = fmin(left, l->prompt);
+
+		before += met * met / 2;
+	}
+	return before / tokens;
+}
+
 /* Returns the seconds of each prompt in which nobody who met it decodes: there are more
  * passes with prompts than those of a request in a closed loop, so that it has one in
- * each, and those that are over pass while it waits. */
+ * each, and those that are over pass while it waits, as does what the last tokens take
+ * more than the first, which alone it decodes beside. */
 static double others_prompts(const struct loop *l, double c, double met,
 			     struct point *p)
 {
@@ -456,8 +471,13 @@ static double others_prompts(const struct loop *l, double c, double met,
 						     : fmin(c, c * r.slots / r.passes);
 	with = pass_over(l, l->decode, beside, r.each, 0);
 	without = pass_over(l, l->decode, p->decoding, 0, 0);
-	if (r.mixes && l->closed && r.passes > r.slots)
+	if (r.mixes && l->closed && r.passes > r.slots) {
+		double depth = depth_met(l, r.slots * r.each);
+		struct span first = pass_at(l, l->decode, beside, r.each, 0, depth);
+
 		over = (r.passes - r.slots) * without.stage / met;
+		over += r.passes * (with.stage - first.stage) / met;
+	}
 	p->mixed_seconds = r.mixes ? with.whole : p->decode_seconds + with.stage;
 	p->carrying_seconds = r.passes * with.stage / met;
 	/* in place of a decode pass, or beside it */
