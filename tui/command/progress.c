@@ -51,21 +51,22 @@ static void describe_rest(double share, double seconds, char out[TAIL])
 	}
 }
 
+/* In one write, so that nobody sees half a line. */
 static void draw_bar(double share, const char *text, const char *rest)
 {
-	char bar[WIDTH + 1];
+	char bar[WIDTH + 1], line[2 * LINE] = "";
 	int full = (int)(share * WIDTH), room = LINE;
 
 	for (int i = 0; i < WIDTH; i++)
 		bar[i] = i < full ? '#' : '.';
 	bar[WIDTH] = '\0';
-	fputs("\r\033[K", stderr);
 	if (share >= 0)
-		room -= fprintf(stderr, "[%s] %3.0f %%  ", bar, floor(share * 100));
-	fprintf(stderr, "%.*s", room, text);
+		room -= snprintf(line, sizeof line, "[%s] %3.0f %%  ", bar,
+				 floor(share * 100));
 	/* whole or not at all */
-	if ((int)(strlen(text) + strlen(rest)) <= room)
-		fputs(rest, stderr);
+	if ((int)(strlen(text) + strlen(rest)) > room)
+		rest = "";
+	fprintf(stderr, "\r\033[K%s%.*s%s", line, room, text, rest);
 	fflush(stderr);
 }
 
