@@ -503,6 +503,38 @@ static const char trtllm_script[] =
 	"--ep_size 8 --max_batch_size 128 --max_num_tokens 4096 --host 0.0.0.0 "
 	"--extra_llm_api_options ./extra-llm-api-config.yml\n";
 
+/* How weights are stored is said by their checkpoint: TorchLlmArgs has no such field,
+ * and LLM() refuses what is none. Engines of old releases were built from it. */
+static void test_trtllm_takes_no_format(void **state)
+{
+	static const struct {
+		const char *stack;
+		bool says;
+	} rows[] = { { "tensorrt-llm", false },
+		     { "tensorrt-llm@1.0.0", false },
+		     { "tensorrt-llm@0.21.0", true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		char *text;
+
+		assert_true(scenario_blank(&s, "llama3.1-70b", "dgx-h100",
+					   rows[i].stack, &error));
+		case_set(&s, "mode", "inference");
+		case_set(&s, "precision", "fp8");
+		case_set(&s, "gpus", "4");
+		case_set(&s, "tp", "4");
+		text = write_as("trtllm", &s, NULL);
+		assert_int_equal(strstr(text, "quant_algo") != NULL, rows[i].says);
+		assert_int_equal(strstr(text, "# not representable in this target: "
+					      "precision: fp8") != NULL,
+				 !rows[i].says);
+		free(text);
+	}
+}
+
 static void test_trtllm(void **state)
 {
 	struct scenario s;
@@ -1435,6 +1467,7 @@ int main(void)
 		cmocka_unit_test(test_batches_that_take_turns),
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
+		cmocka_unit_test(test_trtllm_takes_no_format),
 		cmocka_unit_test(test_trtllm),
 		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_experts_of_tensorrt),

@@ -216,7 +216,7 @@ static void compare_row(int y)
 	size_t start = (size_t)y * (size_t)width;
 	const struct cell *row = painter.canvas->cell + start;
 	struct cell *shown = painter.shown.cell + start;
-	struct known known = { NULL };
+	struct known known = { .cell = NULL };
 	bool corner = pen_scrolls_at_end() && y == painter.canvas->height - 1;
 
 	if (memcmp(row, shown, (size_t)width * sizeof *row) == 0)

@@ -398,6 +398,16 @@ static void write_experts(const struct tool_writer *w)
 			      : "CUTLASS");
 }
 
+/* The PyTorch backend reads how weights are quantised from their checkpoint, and takes
+ * no argument for it: LLM() refuses what is no field of TorchLlmArgs
+ * (NVIDIA/TensorRT-LLM, tensorrt_llm/llmapi/llm.py, valid_keys). */
+static void write_formats(const struct tool_writer *w)
+{
+	bool engines = release_is_before(w->scenario->stack.name, "1.0", "2025-09-01");
+
+	write_precision(w, "quant_config.quant_algo", engines ? formats : "", "dtype");
+}
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -418,7 +428,7 @@ static void write_plan(const struct tool_writer *w)
 	write_wait(w, copies);
 	if (moe)
 		write_experts(w);
-	write_precision(w, "quant_config.quant_algo", formats, "dtype");
+	write_formats(w);
 	settle_block(w);
 	write_drafts(w);
 	write_adapters(w, &adapters);
