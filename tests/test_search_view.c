@@ -44,6 +44,7 @@ static void test_goals_that_no_server_keeps(void **state)
 	stage_type(&s, "s");
 	stage_shows(&s, "no server here keeps the goals");
 	stage_lacks(&s, "meet the goals");
+	stage_close(&s);
 }
 
 /* The plan under the cursor stands in full, if need be in short words: of the table's
@@ -64,6 +65,7 @@ static void test_the_chosen_plan_is_not_cut(void **state)
 	assert_non_null(strstr(row, "EP"));
 	assert_null(strstr(row, "\u2026"));
 	free(screen);
+	stage_close(&s);
 }
 
 static void test_a_taken_plan_lights_up_what_it_changed(void **state)
