@@ -222,6 +222,13 @@ static void test_a_word_has_its_numbers(void **state)
 	run_check("explain MFU llama3-70b-64-h100", 0, "39.4 %  MFU (mfu)\n", NULL);
 	run_check("explain 'KV cache' llama3.1-70b-4-h100-serve", 0, " (kv_tokens)\n",
 		  NULL);
+	/* nobody said in which plan */
+	run_check("explain bubble", 0,
+		  "numbers of this scenario, llama3.1-70b on 64 x h100-sxm-80g, "
+		  "megatron-core\n",
+		  NULL);
+	run_check("explain step_seconds deepseek-v3-1024-h100", 0,
+		  "in this scenario, deepseek-v3 on 1024 x ", NULL);
 	ran = run("explain 'KV cache' llama3-70b-64-h100");
 	assert_null(strstr(ran.out, "numbers of this scenario"));
 	ran_free(&ran);

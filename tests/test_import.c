@@ -1139,7 +1139,15 @@ static void test_command(void **state)
 		  0, " hybrid (approximate) ", NULL);
 	run_check("eval --model tests/fuzz/seeds/hf", 0, "hf on 8 x ", NULL);
 	run_check("eval --model presets", 2, NULL, "presets/config.json");
-	run_check("import", 2, NULL, "needs a format and a file");
+	run_check("import", 2, NULL, "import needs a file");
+	run_check("import tests/fuzz/seeds/megatron/script", 0, "\nvpp: 4\n", "taken");
+	run_check("import tests/fuzz/seeds/hf/config.json", 0, "format: 1", "taken");
+	run_check("import - < tests/fuzz/seeds/megatron/script", 0, "\nvpp: 4\n", NULL);
+	run_check("import tests/fuzz/seeds/megatron/script 8", 2, NULL,
+		  "import megatron tests/fuzz/seeds/megatron/script 8");
+	run_check("import llama3.1-70b-4-h100-serve", 2, NULL, "a scenario already");
+	run_check("import Makefile", 2, NULL, "Makefile:1: neither a scenario");
+	run_check("import word", 2, NULL, "expected a file, or one of hf, megatron");
 	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported", 2, NULL,
 		  "--model NAME");
 	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported "
@@ -1150,7 +1158,7 @@ static void test_command(void **state)
 	run_check("check tests/fuzz/seeds/accelerate/exported --model llama2-7b", 0,
 		  "ok", "read as accelerate");
 	run_check("eval --model google/gemma-4-77B-it", 2, NULL, "near: gemma");
-	run_check("import word x", 2, NULL, "expected one of hf, megatron");
+	run_check("import word x", 2, NULL, "or one of hf, megatron");
 	run_check("import megatron no/such/file", 2, NULL, "No such file");
 	run_check("import megatron tests", 2, NULL, "tests");
 	run_check("import deepspeed /dev/null", 2, NULL,

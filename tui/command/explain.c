@@ -124,6 +124,13 @@ static bool links_to(const struct glossary_word *number,
 	return false;
 }
 
+/* Whose numbers they are; where nobody names a scenario, too. */
+static void print_heading(const char *words, const struct scenario *s)
+{
+	printf("\n%s this scenario, %s on %lld x %s, %s\n", words, s->model.name,
+	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+}
+
 /* The numbers that a word is told by, of this plan; none where the word is one that
  * most numbers use, as GPU. */
 static void print_numbers(const struct glossary_word *term,
@@ -146,7 +153,7 @@ static void print_numbers(const struct glossary_word *term,
 		metric[count++] = of;
 	}
 	if (count > 0)
-		puts("\nnumbers of this scenario");
+		print_heading("numbers of", scenario);
 	for (int i = 0; i < count; i++) {
 		char value[32];
 
@@ -188,7 +195,7 @@ static void print_text(const struct scenario *scenario, const char *key,
 		print_word(x->word);
 	printf("\nformula\n  %s\n", x->formula);
 	if (x->terms > 0)
-		puts("\nin this scenario");
+		print_heading("in", scenario);
 	print_terms(x->term, x->terms);
 	if (x->besides > 0)
 		puts("\nto compare with");

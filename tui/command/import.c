@@ -3,35 +3,66 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "presets/formats.h"
 #include "presets/kept.h"
 #include "tui/command.h"
 
 struct asked {
-	const struct format *reader;
+	const struct format *reader; /* NULL: by what the file holds */
 	const char *path;
 	struct import_report *report;
 };
 
-static bool take_operand(void *context, const char *text, struct error *error)
+/* A word that names no file and no kind. */
+static bool refuse_kind(const char *text, struct error *error)
 {
-	struct asked *asked = context;
 	char names[256] = "";
 
-	if (asked->reader) {
-		asked->path = text;
-		return true;
-	}
-	asked->reader = format_find(text);
-	if (asked->reader)
-		return true;
 	for (int i = 0; i < format_count(); i++)
 		if (format_table[i].in.read)
 			snprintf(names + strlen(names), sizeof names - strlen(names),
 				 "%s%s", names[0] ? ", " : "", format_table[i].name);
-	return error_set(error, NULL, 0, "can't import '%.40s'; expected one of %s",
-			 text, names);
+	return error_set(
+		error, NULL, 0,
+		"can't import '%.40s'; expected a file, or one of %s and a file", text,
+		names);
+}
+
+static bool take_operand(void *context, const char *text, struct error *error)
+{
+	struct asked *asked = context;
+
+	/* what stands where the kind does, and is none, is the file */
+	if (asked->path && access(asked->path, F_OK) == 0)
+		return error_set(
+			error, asked->path, 0,
+			"arguments of a script need its kind before it: import "
+			"megatron %.40s %.40s",
+			asked->path, text);
+	if (asked->path)
+		return refuse_kind(asked->path, error);
+	if (!asked->reader)
+		asked->reader = format_find(text);
+	else
+		asked->path = text;
+	if (!asked->reader)
+		asked->path = text;
+	return true;
+}
+
+/* A file of whatever kind it is by its keys. */
+static bool read_any(struct asked *asked, struct scenario *out, struct error *error)
+{
+	if (access(asked->path, F_OK) != 0 && strcmp(asked->path, "-") != 0 &&
+	    !strpbrk(asked->path, "./"))
+		return refuse_kind(asked->path, error);
+	if (!format_open(asked->path, out, asked->report, error))
+		return false;
+	return asked->report->format[0] != '\0' ||
+	       error_set(error, asked->path, 0,
+			 "a scenario already; shardscope export yaml writes it anew");
 }
 
 static bool read_base(void *context, const char *model, struct scenario *out,
@@ -41,11 +72,13 @@ static bool read_base(void *context, const char *model, struct scenario *out,
 
 	if (!asked->path)
 		return error_set(error, NULL, 0,
-				 "import needs a format and a "
-				 "file: import megatron train.sh");
+				 "import needs a file, and its kind where that "
+				 "is not seen: import megatron train.sh");
 	snprintf(asked->report->model, sizeof asked->report->model, "%s",
 		 model ? model : "");
-	return format_read(asked->reader, asked->path, out, asked->report, error);
+	return asked->reader ? format_read(asked->reader, asked->path, out,
+					   asked->report, error)
+			     : read_any(asked, out, error);
 }
 
 int command_import(int argc, char **argv)
