@@ -16,8 +16,8 @@ uint64_t seed_or(uint64_t usual);
 /* From here on the numbers of every run, whatever $SHARDSCOPE_SEED says: for what was
  * written down. */
 void keep_golden_draws(void);
-/* Of so many tries a twentieth where $SHARDSCOPE_QUICK is set, as make mutate sets it;
- * else all. */
+/* Of so many tries a twentieth where $SHARDSCOPE_QUICK is set, as make mutate sets it,
+ * and a third under AddressSanitizer; else all. */
 int some_of(int all);
 
 #endif
