@@ -269,7 +269,7 @@ static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 	stage_shows(&s, "THIS PLAN CAN'T RUN");
 	stage_shows(&s, "E4");
 	stage_shows(&s, "TP 6 does not divide 64 heads");
-	stage_shows(&s, "Enter sets tp 8: 868 tok/s per GPU, ");
+	stage_shows(&s, "Enter sets TP tensor 8: 868 tok/s per GPU, ");
 	for (int view = 0; view < VIEW_COUNT; view++) {
 		s.explorer.view = (enum view_id)view;
 		char *text = stage_text(&s);
@@ -431,10 +431,11 @@ static void test_a_mend_that_fits_comes_first(void **state)
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/pp\n=3\n");
-	stage_shows(&s,
-		    "Tab Enter sets pp 4: 868 tok/s per GPU, 71.5 GiB; 2: does not");
+	stage_shows(
+		&s,
+		"Tab Enter sets PP pipeline 4: 868 tok/s per GPU, 71.5 GiB; 2: does not");
 	stage_type(&s, "\t");
-	stage_shows(&s, " Enter sets pp 4: ");
+	stage_shows(&s, " Enter sets PP pipeline 4: ");
 	stage_lacks(&s, "Tab Enter");
 	stage_type(&s, "\n");
 	assert_int_equal(s.explorer.scenario.plan.pp, 4);
@@ -451,7 +452,7 @@ static void test_a_mend_further_away_comes_before_those_that_do_not_fit(void **s
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/tp\n=3\n");
-	stage_shows(&s, "Tab Enter sets tp 8: 868 tok/s per GPU, 71.5 GiB\n");
+	stage_shows(&s, "Tab Enter sets TP tensor 8: 868 tok/s per GPU, 71.5 GiB\n");
 	stage_shows(&s, "E5");
 	stage_lacks(&s, "Enter here");
 	stage_type(&s, "\t\n");
@@ -460,7 +461,7 @@ static void test_a_mend_further_away_comes_before_those_that_do_not_fit(void **s
 	stage_close(&s);
 	stage_open(&s, NULL, 80, 24);
 	stage_type(&s, "/tp\n=3\n");
-	stage_shows(&s, "Tab Enter sets tp 8: 868 tok/s per GPU, 71.5");
+	stage_shows(&s, "Tab Enter sets TP tensor 8: 868 tok/s per GPU, 71.5");
 	stage_lacks(&s, "or 2");
 	stage_close(&s);
 }
@@ -473,7 +474,7 @@ static void test_a_mend_that_breaks_another_rule_gives_way(void **state)
 	(void)state;
 	stage_open(&s, "nemotron-4-340b-1536-h100", 120, 36);
 	stage_type(&s, "=6\n");
-	stage_shows(&s, "Tab Enter sets tp 8: 183 tok/s per GPU");
+	stage_shows(&s, "Tab Enter sets TP tensor 8: 183 tok/s per GPU");
 	stage_lacks(&s, "gpus 1152");
 	stage_type(&s, "\t\n");
 	assert_int_equal(s.explorer.scenario.plan.tp, 8);
@@ -501,8 +502,8 @@ static void test_each_mend_names_its_keys(void **state)
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/tp\n=32\n");
-	stage_shows(&s, "Tab Enter sets gpus 128");
-	stage_shows(&s, "Enter here sets tp 16");
+	stage_shows(&s, "Tab Enter sets GPUs 128");
+	stage_shows(&s, "Enter here sets TP tensor 16");
 	stage_type(&s, "\t\n");
 	assert_int_equal(s.explorer.scenario.cluster.gpus, 128);
 	stage_close(&s);

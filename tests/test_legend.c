@@ -129,7 +129,7 @@ static void test_a_mend_that_does_not_fit_is_no_good_news(void **state)
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/mbs\n=32\n/tp\n=3\n");
-	stage_shows(&s, "sets tp 2: does not fit, ");
+	stage_shows(&s, "sets TP tensor 2: does not fit, ");
 	for (int i = 0; i < s.canvas.width * s.canvas.height && x < 0; i++)
 		if (s.canvas.cell[i].code == 's' && s.canvas.cell[i + 1].code == 'e' &&
 		    s.canvas.cell[i + 2].code == 't' &&

@@ -78,8 +78,9 @@ static void test_knobs_mend_a_plan_together(void **state)
 	stage_type(&s, "/tp\n=3\n/pp\n=5\n");
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		stage_type(&s, sizes[i]);
-		stage_shows(&s,
-			    "Tab Enter sets tp 8, pp 4: 868 tok/s per GPU, 71.5 GiB");
+		stage_shows(
+			&s,
+			"Tab Enter sets TP tensor 8, PP pipeline 4: 868 tok/s per GPU, 71.5 GiB");
 		stage_lacks(&s, "Enter here");
 	}
 	stage_type(&s, "\t\n");
@@ -93,7 +94,7 @@ static void test_knobs_mend_a_plan_together(void **state)
 	stage_close(&s);
 	stage_open(&s, NULL, 80, 24);
 	stage_type(&s, "/tp\n=3\n/pp\n=5\n");
-	stage_shows(&s, "Tab Enter sets tp 8, pp 4: 868 tok/s");
+	stage_shows(&s, "Tab Enter sets TP tensor 8, PP pipeline 4: 868");
 	stage_close(&s);
 }
 

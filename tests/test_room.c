@@ -145,8 +145,8 @@ static void test_remedies_are_drawn(void **state)
 	stage_open(&s, NULL, 200, 60);
 	stage_serve(&s, "llama3.1-70b", "dgx-h100", "vllm", "gpus=1");
 	last_free(&s.explorer);
-	stage_shows(&s, "sets gpus 2, tp 2: ");
-	stage_shows(&s, "the same plan with gpus 2, tp 2");
+	stage_shows(&s, "sets GPUs 2, TP tensor 2: ");
+	stage_shows(&s, "the same plan with GPUs 2, TP tensor 2");
 	stage_shows(&s, "memory at each value of TP tensor: none fits");
 	stage_type(&s, "1");
 	stage_shows(&s, "room for");
@@ -160,9 +160,9 @@ static void test_remedies_are_drawn(void **state)
 	stage_open(&s, "llama3-70b-64-h100", 200, 60);
 	stage_type(&s, "/tp\n=3\n");
 	last_free(&s.explorer);
-	stage_shows(&s, "the same plan with tp 8");
+	stage_shows(&s, "the same plan with TP tensor 8");
 	stage_type(&s, "=5\n");
-	stage_shows(&s, "the same plan with tp");
+	stage_shows(&s, "the same plan with TP tensor");
 	stage_type(&s, "=8\n=3\n");
 	stage_shows(&s, "the last plan that ran");
 	stage_close(&s);
@@ -230,7 +230,7 @@ static void test_explain_leaves_no_view_empty(void **state)
 	stage_close(&s);
 }
 
-/* A change stands apart from its number: "33.6 % -9pt", not "33.6 %-8.6pt". */
+/* A change stands apart from its number: "33.6 % -8.6", not "33.6 %-8.6pt". */
 static void test_a_change_stands_apart(void **state)
 {
 	static const char *const glued[] = { "%-", "%+" };

@@ -326,7 +326,7 @@ static void test_enter_takes_what_helps(void **state)
 	stage_type(&s, "/tp\n=1\n");
 	stage_shows(&s, "NO REQUEST FITS");
 	stage_shows(&s, "S19");
-	stage_shows(&s, "sets tp 2");
+	stage_shows(&s, "sets TP tensor 2");
 	stage_type(&s, "\t");
 	for (int i = 0; i < s.explorer.spots->count; i++)
 		if (s.explorer.spots->item[i].kind == SPOT_REMEDY)

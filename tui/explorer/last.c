@@ -8,6 +8,7 @@
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
 #include "tui/explorer/follow.h"
+#include "tui/text.h"
 #include "tui/view.h"
 #include "tui/views/page.h"
 
@@ -19,7 +20,8 @@ enum { STRIP = 4, LEAST = 8 };
 struct last {
 	struct scenario scenario;
 	bool remedied;
-	char whose[96];    /* "the last plan that ran", "the same plan with tp 8" */
+	char whose[120];   /* "the last plan that ran", "the same plan with TP tensor 8"
+			    */
 	enum view_id view; /* VIEW_COUNT: no cells */
 	struct rect rect, strip; /* of the view; of the strip in it, if there is one */
 	struct cell cell[];
@@ -235,17 +237,17 @@ static bool find_remedy(const struct explorer *explorer, struct scenario *out,
 {
 	const struct findings *problems = &explorer->estimate.problems;
 	const struct whatif_way *way = &explorer->way;
-	char value[64];
+	char label[24], value[64];
 	size_t used = 0;
 
 	*out = explorer->scenario;
 	text[0] = '\0';
 	for (int i = 0; i < way->turns && used < size; i++) {
+		text_squeeze(way->turn[i].knob->label, label, sizeof label);
 		knob_print_value(way->turn[i].knob, way->turn[i].value, value,
 				 sizeof value);
 		used += (size_t)snprintf(text + used, size - used, "%s%s %s",
-					 i > 0 ? ", " : "", way->turn[i].knob->key,
-					 value);
+					 i > 0 ? ", " : "", label, value);
 	}
 	if (way->turns > 0)
 		return whatif_way_set(way, out);
@@ -255,7 +257,8 @@ static bool find_remedy(const struct explorer *explorer, struct scenario *out,
 		if (problems->item[i].nearest_count == 0 || !cost->knob || !cost->fits)
 			continue;
 		knob_print_value(cost->knob, cost->value, value, sizeof value);
-		snprintf(text, size, "%s %s", cost->knob->key, value);
+		text_squeeze(cost->knob->label, label, sizeof label);
+		snprintf(text, size, "%s %s", label, value);
 		return knob_set(out, cost->knob, cost->value);
 	}
 	return false;
@@ -264,7 +267,7 @@ static bool find_remedy(const struct explorer *explorer, struct scenario *out,
 void last_learn(struct explorer *explorer)
 {
 	struct scenario *remedy;
-	char text[80];
+	char text[96];
 
 	if (has_numbers(explorer) || explorer->course ||
 	    (explorer->last && !explorer->last->remedied))

@@ -212,19 +212,18 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 	return used;
 }
 
-/* "-8.6pt" as "-9pt", "-0.2pt" as "-.2pt": a blank must stand before it. */
+/* Where columns lack: "-8.6pt" as "-8.6", whose unit is that of the value before it,
+ * and
+ * "+12.4%" as "+12%". */
 static void tighten(char change[CHANGE_TEXT])
 {
-	char *unit, *zero = strchr(change, '0'), tail[8];
+	char *unit;
 	double value = strtod(change, &unit);
 
-	if (unit == change)
-		return;
-	snprintf(tail, sizeof tail, "%s", unit);
-	if (fabs(value) >= 0.95)
-		snprintf(change, CHANGE_TEXT, "%+.0f%s", value, tail);
-	else if (zero && zero == change + 1 && zero[1] == '.')
-		memmove(zero, zero + 1, strlen(zero));
+	if (strcmp(unit, "pt") == 0)
+		*unit = '\0';
+	else if (unit != change && strcmp(unit, "%") == 0 && fabs(value) >= 0.95)
+		snprintf(change, CHANGE_TEXT, "%+.0f%%", value);
 }
 
 /* The change has columns of its own at the right edge; a value that is too long for the

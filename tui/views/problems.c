@@ -2,28 +2,30 @@
 #include <stdio.h>
 
 #include "engine/knob/knob.h"
+#include "tui/text.h"
 #include "tui/view.h"
 
-/* "sets tp 8: 913 tok/s per GPU, 71.5 GiB; 2: does not fit, 241 GiB": what Enter sets,
- * and what else may be typed, with what `costs` of them give; others only if they fit,
- * and none that breaks another rule. */
+/* "sets TP tensor 8: 913 tok/s per GPU, 71.5 GiB; 2: does not fit, 241 GiB": what Enter
+ * sets, and what else may be typed, with what `costs` of them give; others only if they
+ * fit, and none that breaks another rule. */
 static size_t mend_text(const struct finding *finding, const struct whatif_cost *cost,
 			int costs, char *out, size_t size)
 {
 	size_t used = 0;
-	char value[64], text[80];
+	char label[40], value[64], text[80];
 
 	for (int i = 0; i < finding->nearest_count && used < size && cost[i].knob;
 	     i++) {
 		if (!cost[i].legal || (i >= costs && !cost[i].fits))
 			continue;
+		text_squeeze(cost[i].knob->label, label, sizeof label);
 		knob_print_value(cost[i].knob, cost[i].value, value, sizeof value);
 		whatif_cost_text(&cost[i], text, sizeof text);
 		used += (size_t)snprintf(out + used, size - used, "%s%s %s%s%s",
 					 i == 0      ? "sets "
 					 : i < costs ? ";"
 						     : "; or",
-					 i == 0 ? cost[i].knob->key : "", value,
+					 i == 0 ? label : "", value,
 					 i < costs ? ": " : "", i < costs ? text : "");
 	}
 	return used;
@@ -116,23 +118,23 @@ static int problem_rows(const struct explorer *explorer, struct canvas *canvas,
 	return rows;
 }
 
-/* Where no single knob mends all of it: those that do together. "Enter sets tp 8, pp 4:
- * 931 tok/s per GPU, 71.5 GiB"; returns the rows. */
+/* Where no single knob mends all of it: those that do together. "Enter sets TP tensor
+ * 8, PP pipeline 4: 931 tok/s per GPU, 71.5 GiB"; returns the rows. */
 static int draw_way(const struct explorer *explorer, struct canvas *canvas,
 		    struct rect rect)
 {
 	const struct whatif_way *way = &explorer->way;
 	const char *keys = explorer->pane == PANE_KNOBS ? "Tab Enter" : "Enter";
-	char text[240], value[64], gives[80];
+	char text[240], label[40], value[64], gives[80];
 	int indent = text_width(keys) + 1, rows;
 	size_t used = 0;
 
 	for (int i = 0; i < way->turns && used < sizeof text; i++) {
+		text_squeeze(way->turn[i].knob->label, label, sizeof label);
 		knob_print_value(way->turn[i].knob, way->turn[i].value, value,
 				 sizeof value);
 		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s",
-					 i == 0 ? "sets " : ", ",
-					 way->turn[i].knob->key, value);
+					 i == 0 ? "sets " : ", ", label, value);
 	}
 	whatif_cost_text(&way->cost, gives, sizeof gives);
 	if (used < sizeof text)
