@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/advice/advice.h"
 #include "engine/knob/knob.h"
 #include "engine/plan/scenario.h"
 #include "engine/predict/predict.h"
@@ -600,10 +601,23 @@ static void test_figures_sum_traffic(void **state)
 	assert_ptr_equal(figures.problems.item[0].rule, whole.problems.item[0].rule);
 }
 
+/* Who reads a rule has the program, not its source code. */
+static void test_sources_are_at_hand(void **state)
+{
+	const struct rule *rule;
+
+	(void)state;
+	for (int i = 0; (rule = rule_at(i)); i++)
+		if (strstr(rule->source, "engine/"))
+			fail_msg("%s: the source '%s' is not at hand", rule->code,
+				 rule->source);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_sources_are_at_hand),
 		cmocka_unit_test(test_kv_heads),
 		cmocka_unit_test(test_ulysses_deals_kv_heads),
 		cmocka_unit_test(test_stages_are_too_many_once),

@@ -131,6 +131,10 @@ static void test_the_slowest_percent_is_told(void **state)
 	stage_type(&s, "=100000\n");
 	stage_shows(&s, "too many in flight");
 	stage_close(&s);
+	/* what the numbers at the marks count is said where there is room */
+	open_vllm(&s, 200, 60);
+	stage_shows(&s, "requests at once: @ now ");
+	stage_close(&s);
 }
 
 /* The rate that a closed loop has leads back to as many requests, nearly. */

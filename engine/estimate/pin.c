@@ -7,7 +7,7 @@ static const struct rule note = {
 	"X26", SEVERITY_WARNING,
 	"collectives {0:word} applies to none of this plan's collectives on this "
 	"cluster: the quickest run",
-	"engine/collective"
+	"the conditions of the algorithm"
 };
 
 const struct rule *estimate_note(int index)

@@ -365,13 +365,13 @@ static void copy_rate_terms(const struct asked *a, struct explanation *out)
 }
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/collective/seconds.h; presets/clusters: collectives"
+#define NODE_SOURCE EXPLAIN_LINK_SOURCE
 #define WORK_NODE(member, words, unit) \
 	NODE(#member, words, unit, member, member##_terms, NULL, by_unit)
 #define FACT(name, words, of) \
 	NODE(name, words, FORM_COUNT, of, NULL, EXPLAIN_COUNTED, of_group)
 
-static const char by_unit[] = "As the algorithm states it; its file names the source.";
+static const char by_unit[] = "As the algorithm states it.";
 static const char of_group[] = "Of the group, as the plan places it on the machine.";
 static const char protocol[] = "In the protocol that is quickest for so many bytes.";
 

@@ -215,10 +215,11 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "f", "calls of a forward", "call_forward");
 }
 
-#define DRAWN(name, words, unit, of)                                            \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.assumption = drawn, .row.source = "engine/graph"           \
+#define DRAWN(name, words, unit, of)                                                   \
+	{                                                                              \
+		.row.key = name, .row.title = words, .form = unit, .value = of,        \
+		.row.assumption = drawn,                                               \
+		.row.source = "the operators of a layer, as the view Graph lists them" \
 	}
 
 static const char sharing[] =

@@ -7,7 +7,7 @@ VALUE(host_link, cluster_host_rate(&a->scenario->cluster))
 VALUE(host_shares, cluster_host_shares(&a->scenario->cluster))
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/machine/cluster.c"
+#define NODE_SOURCE "measured copies to the host: presets/clusters"
 
 const struct explain_node explain_machine[] = {
 	NODE_OF("cluster.host_shares", "Shares of a host for a GPU", FORM_REAL,

@@ -121,7 +121,7 @@ void explain_parameters(const struct asked *a, struct explanation *out, bool act
 }
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/model/model.c"
+#define NODE_SOURCE "a count over the matrices of the model's file"
 
 const struct explain_node explain_model[] = {
 	NODE("model.embedding", "Embeddings", FORM_COUNT, embedding, embedding_terms,

@@ -330,11 +330,11 @@ static void start_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
 }
 
-#define DRAWN(name, words, unit, of)                                            \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.formula = EXPLAIN_COUNTED, .row.assumption = drawn,        \
-		.row.source = "engine/graph"                                    \
+#define DRAWN(name, words, unit, of)                                                   \
+	{                                                                              \
+		.row.key = name, .row.title = words, .form = unit, .value = of,        \
+		.row.formula = EXPLAIN_COUNTED, .row.assumption = drawn,               \
+		.row.source = "the operators of a layer, as the view Graph lists them" \
 	}
 
 static const char drawn[] =
@@ -441,6 +441,6 @@ const struct explain_node explain_operator[] = {
 	  .value = call,
 	  .row.fill = explain_operator_call,
 	  .row.assumption = "Priced by its bytes, group and links; see Traffic.",
-	  .row.source = "engine/collective/collective.h" },
+	  .row.source = EXPLAIN_LINK_SOURCE },
 	{ .row.key = NULL },
 };

@@ -290,7 +290,7 @@ static void stage_terms(const struct asked *a, struct explanation *out)
 }
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/serve/pass.h"
+#define NODE_SOURCE "a sum over the kernels and collectives of a pass"
 
 static const char on_rank[] = "On one rank, all stages on the way of a token.";
 static const char bound[] = "As if nothing else limited them.";

@@ -229,7 +229,9 @@ static void second_terms(const struct asked *a, struct explanation *out)
 }
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/serve/kernels.h"
+#define NODE_SOURCE                                                                    \
+	"roofline: Williams et al. 2009; fits of measured kernels, presets/clusters: " \
+	"serving"
 
 static const char layers[] = "Over the layers of a pass that have it.";
 

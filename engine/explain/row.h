@@ -125,26 +125,29 @@ struct explain_node {
 		call;                                                    \
 	}
 /* Layers of a kind, as the split dealt them out. */
-#define EXPLAIN_DEALT(title, of)                                                \
-	NODE_FROM("engine/plan/split.c", "layers", title, FORM_COUNT, of, NULL, \
-		  EXPLAIN_COUNTED, "Dealt out by the split (knob split).")
+#define EXPLAIN_DEALT(title, of)                                                     \
+	NODE_FROM("a count over the layers of a stage", "layers", title, FORM_COUNT, \
+		  of, NULL, EXPLAIN_COUNTED, "Dealt out by the split (knob split).")
 
 /* Rows of a dimension's traffic that a step and a pass of a server have alike. */
 #define EXPLAIN_SENT_SOURCE \
 	"Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)"
-#define EXPLAIN_NETWORK_ROW                                                       \
-	{                                                                         \
-		"network_bytes", "Of them across the network", NULL,              \
-			"The rest stays inside the fast domain. Of an all-to-"    \
-			"all, as many copies of a token as its dispatcher "       \
-			"sends out.",                                             \
-			"engine/collective/collective.h", .fill = explain_network \
+/* Time of a call: a latency for each hop, and its bytes over a bandwidth. */
+#define EXPLAIN_LINK_SOURCE \
+	"latency and bandwidth of a link: Hockney 1994; presets/clusters: collectives"
+#define EXPLAIN_NETWORK_ROW                                                    \
+	{                                                                      \
+		"network_bytes", "Of them across the network", NULL,           \
+			"The rest stays inside the fast domain. Of an all-to-" \
+			"all, as many copies of a token as its dispatcher "    \
+			"sends out.",                                          \
+			EXPLAIN_SENT_SOURCE, .fill = explain_network           \
 	}
-#define EXPLAIN_PAYLOAD_ROW                                                       \
-	{                                                                         \
-		"payload_bytes", "Payload", NULL,                                 \
-			"Without what an algorithm sends more than once.",        \
-			"engine/collective/collective.h", .fill = explain_payload \
+#define EXPLAIN_PAYLOAD_ROW                                                \
+	{                                                                  \
+		"payload_bytes", "Payload", NULL,                          \
+			"Without what an algorithm sends more than once.", \
+			EXPLAIN_SENT_SOURCE, .fill = explain_payload       \
 	}
 
 /* Each ends with a row whose key is NULL. */

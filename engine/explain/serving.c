@@ -157,10 +157,10 @@ static const char held_out[] =
 	"model, was left out of the fit; of the first token beside other "
 	"requests, to which nothing is fitted, four of five of all measured runs.";
 static const char kernels_source[] =
-	"engine/serve/kernels.h; fits of measured kernels (aiconfigurator), "
+	"roofline: Williams et al. 2009; fits of measured kernels (aiconfigurator), "
 	"presets/clusters: serving";
 static const char queue_source[] = "mean value analysis: Reiser and Lavenberg "
-				   "1980, Schweitzer 1979; engine/serve/steady.c";
+				   "1980, Schweitzer 1979";
 static const char runs[] = "tests/validation/README.md, Serving";
 static const char definition[] = "by definition";
 static const char bounds[] =
@@ -209,8 +209,7 @@ const struct explain_row explain_serving[] = {
 	{ "mixed_seconds", "A pass that carries prompts", NULL,
 	  "Where the stack does not mix them, a prefill pass runs between decode "
 	  "passes.",
-	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
-	  .fill = fill_mixed },
+	  "Sarathi-Serve, arXiv 2403.02310, section 4.2", .fill = fill_mixed },
 	{ "request_seconds", "A request", "TTFT + (output - 1) * TPOT", steady,
 	  definition,
 	  .terms = TERMS({ "TTFT", "to the first token", "ttft_seconds" },
@@ -226,14 +225,14 @@ const struct explain_row explain_serving[] = {
 	  "scale * (TP + EP + CP + PP)",
 	  "They are never hidden; inside a domain servers use their own reduction "
 	  "kernels.",
-	  "engine/serve/traffic.c; presets/clusters: collectives", .fill = network },
+	  EXPLAIN_LINK_SOURCE, .fill = network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
 	  "presets/stacks: serving.iteration_us", .fill = overhead },
 	{ "prefill_share", "Time with prompts", "min(1, rate * carrying / copies)",
 	  "Of a server that prefills and decodes; of the prefill GPUs where they are "
 	  "apart.",
-	  "engine/serve/steady.c",
+	  "utilisation law: Denning and Buzen 1978",
 	  .terms = TERMS(
 		  { "rate", "requests that end in a second", "requests_per_second" },
 		  { "carrying", "time of passes with prompts, for each of them",
@@ -269,11 +268,11 @@ const struct explain_row explain_serving[] = {
 	  .terms = TERMS({ "requests", "a second", "requests_per_second" },
 			 { "prompt", "tokens of a prompt", "prompt" }) },
 	{ "requests_per_second", "Requests per second", NULL,
-	  "Little's law: every request that arrives also ends.",
-	  "Little 1961; engine/serve/steady.c", .fill = fill_requests },
+	  "Little's law: every request that arrives also ends.", "Little 1961",
+	  .fill = fill_requests },
 	{ "running", "Requests that run", NULL,
-	  "With an arrival rate: rate * time in the system.",
-	  "Little 1961; engine/serve/run.c", .fill = fill_running },
+	  "With an arrival rate: rate * time in the system.", "Little 1961",
+	  .fill = fill_running },
 	{ "waiting", "Requests that wait", NULL,
 	  "They queue in front of the server and add to TTFT.", definition,
 	  .fill = fill_load },

@@ -125,7 +125,7 @@ static void in_flight(const struct asked *a, struct explanation *out)
 	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
 }
 
-static const char memory_source[] = "engine/serve/memory.c; presets/stacks: serving";
+static const char memory_source[] = "a byte count; presets/stacks: serving";
 static const char definition[] = "by definition";
 
 const struct explain_row explain_serving_memory[] = {
@@ -183,8 +183,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "reserve count all of it. Heads that TP can't split are copied; pages "
 	  "are whole; attention windows cut; states of SSM layers have a fixed "
 	  "size.",
-	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c",
-	  .fill = cache_terms },
+	  "PagedAttention, arXiv 2309.06180, section 3", .fill = cache_terms },
 	{ "kv_bytes_per_token", "KV cache of a token", NULL,
 	  "Of one copy, however many ranks repeat it; mean over a request's "
 	  "context where windows cut it.",
@@ -254,11 +253,11 @@ const struct explain_row explain_serving_dimensions[] = {
 	{ "seconds", "Time of these collectives", NULL,
 	  "Calls one after the other, each by the quickest of NCCL's algorithms and the "
 	  "server's own kernels, where its stack has any.",
-	  "engine/serve/traffic.c; presets/clusters: collectives",
-	  .fill = explain_seconds },
+	  EXPLAIN_LINK_SOURCE, .fill = explain_seconds },
 	{ "exposed_seconds", "Exposed time, not hidden by computation", NULL,
 	  "A decode pass has nothing to hide them behind, unless two halves of the "
 	  "batch take turns (EP overlap).",
-	  "engine/serve/pass.c", .fill = explain_unhidden },
+	  "two batches in turns: DeepSeek-V3, arXiv 2412.19437, section 3.4",
+	  .fill = explain_unhidden },
 	{ 0 },
 };

@@ -184,7 +184,8 @@ static double busy(const struct asked *a)
 VALUE(watts, cluster_watts(&a->scenario->cluster, busy(a)))
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/serve/README.md"
+#define NODE_SOURCE \
+	"continuous batching: Orca, OSDI 2022; Sarathi-Serve, arXiv 2403.02310"
 
 static const char queue[] =
 	"What the closed loop returned: mean value analysis (Reiser and Lavenberg 1980, "

@@ -145,7 +145,7 @@ static void pool_terms(const struct asked *a, struct explanation *out)
 }
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/serve/README.md"
+#define NODE_SOURCE "the stack's defaults: presets/stacks, serving"
 
 static const char held[] = "Of one rank of the fullest stage.";
 

@@ -225,9 +225,10 @@ static void ttft_terms(const struct asked *a, struct explanation *out)
 }
 
 #undef NODE_SOURCE
-#define NODE_SOURCE      "engine/serve/README.md"
+#define NODE_SOURCE      "a sum over the ways of a request"
 #define NODE_SPREAD(...) NODE_FROM("presets/accuracy/serving.yaml", __VA_ARGS__)
 
+static const char host_link[] = "mean value analysis of one link: Schweitzer 1979";
 static const char within[] =
 	"Four of five measured runs lay within it when their source was left out.";
 static const char turns[] =
@@ -247,23 +248,21 @@ const struct explain_node explain_serving_waits[] = {
 	NODE("serving.nic_share", "Share of the time that a NIC is busy", FORM_PERCENT,
 	     busy, NULL, EXPLAIN_SIMULATED,
 	     "With collectives, at the rate that both pools settle at."),
-	NODE_FROM("engine/serve/host.h", "serving.load_seconds",
-		  "Wait for the cache on the host", FORM_SECONDS, load, load_terms,
-		  NULL, turns),
-	NODE_FROM("engine/serve/host.h", "serving.load_copy_seconds",
+	NODE_FROM(host_link, "serving.load_seconds", "Wait for the cache on the host",
+		  FORM_SECONDS, load, load_terms, NULL, turns),
+	NODE_FROM(host_link, "serving.load_copy_seconds",
 		  "Copying what the host has of a prompt", FORM_SECONDS, copy,
 		  copy_terms, NULL, turns),
-	NODE_FROM("engine/serve/host.h", "serving.load_bytes",
-		  "What the host has of a prompt", FORM_BYTES, load_bytes, NULL,
-		  EXPLAIN_COUNTED, "Of one rank."),
+	NODE_FROM(host_link, "serving.load_bytes", "What the host has of a prompt",
+		  FORM_BYTES, load_bytes, NULL, EXPLAIN_COUNTED, "Of one rank."),
 	NODE_FROM(
-		"engine/serve/host.h", "serving.load_away_seconds",
+		host_link, "serving.load_away_seconds",
 		"Between two copies of a request", FORM_SECONDS, away, away_terms,
 		"prefill + received + begin + company + ahead * served + transfer + beside + "
 		"(max(1, output) - 1) * TPOT / stretch",
 		turns),
-	NODE_FROM("engine/serve/host.h", "serving.load_sharers",
-		  "Requests that share a host link", FORM_REAL, sharers, sharer_terms,
+	NODE_FROM(host_link, "serving.load_sharers", "Requests that share a host link",
+		  FORM_REAL, sharers, sharer_terms,
 		  "max(1, running / copies) * copies / links", turns),
 	NODE("serving.prompt_passes_seconds", "Passes over a prompt", FORM_SECONDS,
 	     prompt_passes, prompt_pass_terms, NULL,

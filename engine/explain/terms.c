@@ -44,8 +44,10 @@ bool explain_term_of_stage(const struct asked *asked, const char *key,
 {
 	static const struct term *const lists[] = { buffer_terms, framework_terms,
 						    update_terms };
-	static const struct explain_row row = { .source = "engine/train/terms.c",
-						.fill = fill_term };
+	static const struct explain_row row = {
+		.source = "a byte count; presets/stacks, with what they cite",
+		.fill = fill_term
+	};
 
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
 		for (const struct term *term = lists[i]; term->key; term++) {

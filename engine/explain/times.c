@@ -57,8 +57,7 @@ const struct explain_row explain_times[] = {
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
 	  "five Newton-Schulz steps of three products come on top.",
-	  "byte count of an update by the optimizer, engine/train/states.h",
-	  .fill = update },
+	  "a byte count of what an update reads and writes", .fill = update },
 	{ "recompute_seconds", "Recomputation", NULL,
 	  "Part of busy. Full recomputation repeats the layer's forward, with its "
 	  "collectives; selective only the chosen modules.",

@@ -63,7 +63,7 @@ FILL(payload_terms, calls(a, out, "payload_bytes"))
 FILL(second_terms, calls(a, out, "seconds"))
 
 #undef NODE_SOURCE
-#define NODE_SOURCE "engine/collective/collective.h"
+#define NODE_SOURCE "a count over the collectives of a step"
 
 static const char mean[] = "Mean of the calls of the name, over layers and stages.";
 

@@ -50,6 +50,10 @@ const struct glossary_word glossary_serving[] = {
 	  "The output of a server while its [requests] meet their goals for the "
 	  "first token and for those after it.",
 	  "Beyond it a server produces more, but users wait too long." },
+	{ WORD_TERM, "knee", "knee of the curve",
+	  "The number of [requests] at once from which more of them slow everyone down "
+	  "and hardly raise the server's output.",
+	  "A server is best loaded near it: with fewer it idles, with more people wait." },
 	{ WORD_TERM, "concurrency", NULL,
 	  "How many [requests] are being worked on at the same time.",
 	  "More of them use the machine better but make each one slower." },

@@ -267,7 +267,7 @@ static const struct rule incomplete = {
 	"X0", SEVERITY_ERROR,
 	"the scenario is incomplete: it needs a model, a cluster and values in "
 	"range",
-	"engine/plan/scenario.h"
+	"the scenario, and what each knob accepts"
 };
 
 static void name_problem(const struct legality *row, const struct broken *broken,

@@ -438,7 +438,7 @@ const struct legality serving_table[] = {
 	  breaks_ability,
 	  "mode pp kv_shards kv_precision speculative" },
 	{ { "C2", ERROR, "the plan is less trusted than the search requires",
-	    "engine/trust/trust.h" },
+	    "measured runs and shipped plans of the stack" },
 	  0,
 	  breaks_trust,
 	  "tp pp cp ep dp_attention kv_shards kv_precision disaggregated speculative "

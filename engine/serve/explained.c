@@ -29,57 +29,57 @@ static const struct rule notes[NOTE_COUNT] = {
 	[NOTE_REQUEST] = { "S18", SEVERITY_WARNING,
 			   "one request of {0} tokens takes {1:bytes} of KV cache "
 			   "per GPU, and {2:bytes} are left for it",
-			   "engine/serve/memory.c" },
+			   "PagedAttention, arXiv 2309.06180, section 3" },
 	[NOTE_WEIGHTS] = { "S19", SEVERITY_WARNING,
 			   "weights, activations and framework take {0:bytes} of "
 			   "{1:bytes}: no room for a KV cache",
-			   "engine/serve/memory.c" },
+			   "the accelerator's capacity: its YAML" },
 	[NOTE_SHARE_SMALL] = { "S25", SEVERITY_WARNING,
 			       "memory share {0:percent} leaves no room for a KV cache "
 			       "of one request ({1:bytes}) beside the weights: "
 			       "{2:bytes} per GPU",
-			       "engine/serve/memory.c" },
+			       "the stack's share of the memory: its YAML" },
 	[NOTE_SHARE_LARGE] = { "S26", SEVERITY_WARNING,
 			       "memory share {0:percent} gives {1:bytes} "
 			       "per GPU to the KV cache, and {2:bytes} are "
 			       "left for it: the server can't start",
-			       "engine/serve/memory.c" },
+			       "the stack's share of the memory: its YAML" },
 	[NOTE_TTFT] = { "S20", SEVERITY_WARNING,
 			"no batch keeps the goal TTFT {0:seconds}: a request alone "
 			"waits {1:seconds}",
-			"engine/serve/steady.c" },
+			"mean value analysis: Schweitzer 1979" },
 	[NOTE_TPOT] = { "S20", SEVERITY_WARNING,
 			"no batch keeps the goal TPOT {0:seconds}: a request alone "
 			"takes {1:seconds} per token",
-			"engine/serve/steady.c" },
+			"mean value analysis: Schweitzer 1979" },
 	[NOTE_RATE] = { "S21", SEVERITY_WARNING,
 			"{0:real} requests arrive per second, and a full cache serves "
 			"{1:real}: the queue grows without end",
-			"Little's law; engine/serve/steady.c" },
+			"Little 1961" },
 	[NOTE_WAITING] = { "S22", SEVERITY_WARNING,
 			   "{0} requests are asked for, and "
 			   "there is room for {1}: {2} wait",
-			   "engine/serve/memory.c" },
+			   "PagedAttention, arXiv 2309.06180, section 4.3" },
 	[NOTE_CROWDED] = { "S22", SEVERITY_WARNING,
 			   "{0} requests are asked for, and there is room for {1} with "
 			   "all their tokens: {2} wait. This server would let more of "
 			   "them in and preempt some: only --simulate tells how long "
 			   "they wait then",
-			   "engine/serve/memory.c" },
+			   "PagedAttention, arXiv 2309.06180, section 4.5" },
 	[NOTE_SHORT] = { "S22", SEVERITY_WARNING,
 			 "{0:seconds} of the {1:seconds} until the first token are a "
 			 "wait for room for all of a request's tokens. This server "
 			 "would let more requests in and preempt some: only --simulate "
 			 "tells how long they wait then",
-			 "engine/serve/memory.c" },
+			 "PagedAttention, arXiv 2309.06180, section 4.5" },
 	[NOTE_MISSED] = { "S23", SEVERITY_WARNING,
 			  "{0:real} requests miss the goals: TTFT {1:seconds}, TPOT "
 			  "{2:seconds}; up to {3:real} keep them",
-			  "engine/serve/steady.c" },
+			  "mean value analysis: Schweitzer 1979" },
 	[NOTE_HOST] = { "S32", SEVERITY_WARNING,
 			"host memory holds {0:real} tokens of cache, and {1:real} "
 			"requests in flight find {2:real} there: fewer will be found",
-			"engine/serve/host.h" },
+			"a count of the tokens that the host holds" },
 };
 
 const struct rule *serve_note(int index)

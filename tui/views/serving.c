@@ -319,7 +319,7 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 	const struct serving_plan *plan = &explorer->scenario.plan.serving;
 	int knee = serve_knee(point, count), x = plot->area.x, last = -1;
 	bool goals = plan->goal_ttft_seconds > 0 || plan->goal_tpot_seconds > 0;
-	enum { NARROW = 60 };
+	enum { NARROW = 60, WIDE = 88 };
 
 	for (int i = 0; i < count; i++)
 		if (point[i].meets)
@@ -332,6 +332,9 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 			  ROLE_GOOD);
 	plot_mark(plot, v->output_tokens_per_second_per_user,
 		  v->output_tokens_per_second_per_gpu, '@', ROLE_VALUE);
+	if (plot->area.width >= WIDE)
+		x += canvas_text(plot->canvas, x, y, plot->area.width, ROLE_LABEL,
+				 "requests at once: ");
 	x += legend_mark(plot, x, y, '@', ROLE_VALUE, "now", v->concurrency);
 	if (knee >= 0)
 		x += legend_mark(plot, x, y, 'K', ROLE_WARNING, "knee",
