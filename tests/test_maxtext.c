@@ -384,6 +384,29 @@ static void policies_are_read(void **state)
 }
 
 /* What its shapes have and nothing here costs is said, in the model too. */
+/* mixtral_8x1b.yml of configs/models/gpu: five layers beside a name of 32. */
+static void a_name_overrides_sizes(void **state)
+{
+	static const char text[] =
+		"model_name: mixtral-8x7b\nbase_num_decoder_layers: 5\n"
+		"per_device_batch_size: 8\nmax_target_length: 4096\n";
+	char changed[256];
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext", text, &s);
+	assert_int_equal(s.model.layers, 32);
+	assert_true(noted(IMPORT_ASSUMED, "base_num_decoder_layers"));
+	snprintf(changed, sizeof changed, "%soverride_model_config: true\n", text);
+	read_refused("maxtext", changed,
+		     "base_num_decoder_layers changes mixtral-8x7b");
+	/* sizes without a name are the model's own */
+	read_with("llama3-8b");
+	read_good("maxtext", text, &s);
+	assert_false(noted(IMPORT_ASSUMED, "base_num_decoder_layers"));
+	read_with("");
+}
+
 static void doubts_are_told(void **state)
 {
 	struct scenario s;
@@ -420,6 +443,7 @@ int main(void)
 		cmocka_unit_test(commands_are_read),
 		cmocka_unit_test(the_scale_of_parameters),
 		cmocka_unit_test(policies_are_read),
+		cmocka_unit_test(a_name_overrides_sizes),
 		cmocka_unit_test(doubts_are_told),
 		cmocka_unit_test(groups_of_open_axes),
 	};

@@ -30,6 +30,7 @@ static const struct mapping rows[] = {
 };
 
 static const char *const others[] = {
+	"override_model_config",
 	"ici_data_parallelism",
 	"dcn_data_parallelism",
 	"ici_diloco_parallelism",
@@ -157,9 +158,46 @@ static bool read_machine(const struct mapped *m)
 	return library_cluster(&m->out->cluster, "tpu-v5p", m->error);
 }
 
+/* A named model's file is merged over these sizes (pyconfig.py, update_model_vars):
+ * they only count where override_model_config says so.
+ */
+static bool note_overridden(const struct mapped *m)
+{
+	static const char *const sizes[] = {
+		"base_emb_dim",
+		"base_num_query_heads",
+		"base_num_kv_heads",
+		"base_mlp_dim",
+		"base_num_decoder_layers",
+		"base_moe_mlp_dim",
+		"head_dim",
+		"num_experts",
+	};
+	const struct pair *name = mapped_find(m, "model_name");
+
+	if (!name || strcmp(name->value, "default") == 0 || m->report->model[0] != '\0')
+		return true;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		const struct pair *size = mapped_find(m, sizes[i]);
+
+		if (!size)
+			continue;
+		if (mapped_true(m, "override_model_config"))
+			return error_set(m->error, m->pairs->file, size->line,
+					 "%s changes %.60s; --model FILE with the "
+					 "sizes that are meant",
+					 size->key, name->value);
+		import_note(m->report, IMPORT_ASSUMED, size->key,
+			    "that of %.60s, whose file MaxText merges over this %.20s",
+			    name->value, size->value);
+	}
+	return true;
+}
+
 static bool read_model(const struct mapped *m)
 {
-	return !is_refused(m) && read_machine(m) && maxtext_read_model(m);
+	return !is_refused(m) && read_machine(m) && note_overridden(m) &&
+	       maxtext_read_model(m);
 }
 
 static bool read_number(const struct mapped *m, const char *key, double absent,
