@@ -254,6 +254,35 @@ static void a_command_tells_adapters(void **state)
 		  "train.global_batch_size=32",
 		  &s);
 	expect(&s, "lora_rank", "off");
+	expect(&s, "zero", "1");
+}
+
+/* recipes/common.py: optim_grads_params counts where FSDP is on. */
+static void a_command_turns_on_fsdp(void **state)
+{
+	static const struct {
+		const char *says, *zero;
+		bool assumed;
+	} cases[] = {
+		{ "ddp.use_megatron_fsdp=True", "3", true },
+		{ "ddp.use_megatron_fsdp=False", "1", true },
+		{ "ddp.use_megatron_fsdp=True "
+		  "ddp.data_parallel_sharding_strategy=optim_grads",
+		  "2", false },
+	};
+	char text[320];
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		snprintf(text, sizeof text,
+			 "python run_recipe.py --recipe qwen3_8b_pretrain_config "
+			 "train.global_batch_size=32 %s",
+			 cases[i].says);
+		read_good("megatron", text, &s);
+		expect(&s, "zero", cases[i].zero);
+		assert_int_equal(noted(IMPORT_ASSUMED, "zero"), cases[i].assumed);
+	}
 }
 
 /* Layers that the stages of a recipe can't share: its file, which is not opened, counts
@@ -297,6 +326,7 @@ int main(void)
 		cmocka_unit_test(a_recipe_divides_its_layers),
 		cmocka_unit_test(a_layout_of_its_own_function),
 		cmocka_unit_test(a_command_tells_adapters),
+		cmocka_unit_test(a_command_turns_on_fsdp),
 		cmocka_unit_test(types_are_torchs),
 		cmocka_unit_test(moments_are_as_wide_as_they_say),
 		cmocka_unit_test(a_recipe_is_read),

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/knob/knob.h"
 #include "presets/megatron/parts.h"
@@ -109,22 +110,33 @@ static bool take_experts(const struct arguments *arguments, struct scenario *out
 	return knob_parse(out, knob_find("etp"), "1", why, sizeof why);
 }
 
+/* States are shared out in all recipes; what FSDP, where a command turns it on, shares
+ * out besides is that of recipes/common.py: data_parallel_sharding_strategy. */
+static bool take_shards(const struct arguments *arguments, bool is_bridge,
+			struct scenario *out, struct import_report *report)
+{
+	const struct argument *fsdp = arguments_find(arguments, "use-megatron-fsdp");
+
+	if (is_bridge && fsdp && strcasecmp(fsdp->value, "false") != 0 &&
+	    !arguments_find(arguments, "data-parallel-sharding-strategy"))
+		return assume(out, report, "zero", "3",
+			      "optim_grads_params as in the recipes");
+	return out->plan.zero != 0 || megatron_is_deepspeed(arguments) ||
+	       assume(out, report, "zero", "1", "as in the recipes");
+}
+
 /* What all recipes of Megatron-Bridge have but for the precision: states that are
  * shared out (recipes/common.py), and experts that are not split, though Megatron would
  * by TP. NeMo's have the first alone. */
 bool unsaid_take(const struct arguments *arguments, const struct argument *recipe,
 		 struct scenario *out, struct import_report *report)
 {
-	char why[256];
+	bool is_bridge = strcmp(recipe->name, "nemo-recipe") != 0;
 
-	if (!take_split(arguments, out, report))
+	if (!take_split(arguments, out, report) ||
+	    !take_shards(arguments, is_bridge, out, report))
 		return false;
-	if (out->plan.zero == 0 && !megatron_is_deepspeed(arguments)) {
-		import_note(report, IMPORT_ASSUMED, "zero", "1, as in the recipes");
-		if (!knob_parse(out, knob_find("zero"), "1", why, sizeof why))
-			return false;
-	}
-	if (strcmp(recipe->name, "nemo-recipe") == 0)
+	if (!is_bridge)
 		return true;
 	/* as Bridge's provider has it (models/gpt_provider.py) */
 	if (!arguments_find(arguments, "cross-entropy-loss-fusion") &&
