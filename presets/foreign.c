@@ -105,6 +105,21 @@ bool text_is_foreign(const char *text)
 	return own == 0 || others > own;
 }
 
+const char *text_why_none(const char *text, size_t length)
+{
+	if (length > 1 &&
+	    (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+		return "text in UTF-16; iconv -f UTF-16 -t UTF-8 makes it one that is "
+		       "read";
+	if (memchr(text, '\0', length))
+		return "no text: it holds zero bytes; expected YAML, JSON, TOML, "
+		       "Python or a script";
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(" \t\r\n", text[i]))
+			return NULL;
+	return "empty; expected a scenario or another tool's file";
+}
+
 const char *text_told(const char *text, bool markdown, bool script)
 {
 	static const struct {
@@ -120,6 +135,12 @@ const char *text_told(const char *text, bool markdown, bool script)
 		  "pre-training, SFT and serving are" },
 		{ "openrlhf.", "reinforcement learning (OpenRLHF), which is not "
 			       "modelled; pre-training, SFT and serving are" },
+		{ "atom.entrypoints.",
+		  "a server of ATOM, which is not read; those of vLLM, SGLang and "
+		  "TensorRT-LLM are" },
+		{ "- /hydra_config/",
+		  "a recipe of SageMaker HyperPod, whose defaults stand in the "
+		  "hydra_config files that it names and are not here" },
 		{ "launcher_scripts/main.py",
 		  "a command of NeMo's launcher, whose settings stand in the file of "
 		  "its conf/ that training= or peft= names: give that file" },

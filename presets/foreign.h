@@ -6,6 +6,7 @@
 #define PRESETS_FOREIGN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Ours: "model:" at the start of a line, with a name or a mapping behind it. */
 bool text_is_scenario(const char *text);
@@ -13,6 +14,8 @@ bool text_is_scenario(const char *text);
  * mapping count: {"model": "llama3.1-8b", "tpp": 3} is a scenario with a mistake. */
 bool text_is_foreign(const char *text);
 
+/* Why something is no text in which keys could stand; NULL where it is one. */
+const char *text_why_none(const char *text, size_t length);
 /* What a text is that is of no kind that is read, the surest words first; NULL: nobody
  * can tell. */
 const char *text_told(const char *text, bool markdown, bool script);

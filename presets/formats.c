@@ -166,6 +166,11 @@ static const struct {
 	{ "\nmax-model-len:", "vllm" },
 	{ "\nmax-num-seqs:", "vllm" },
 	{ "\ngpu-memory-utilization:", "vllm" },
+	/* to be told what they lack */
+	{ "\"num_hidden_layers\":", "hf" },
+	{ "\"ffn_embed_dim\":", "hf" },
+	{ "\"n_layers\":", "hf" },
+	{ "\"n_layer\":", "hf" },
 };
 
 /* Commands that start a server: a text with those of two tools is of both. The same of
@@ -217,22 +222,6 @@ static bool starts_server(const char *text, size_t length)
 		    memmem(text, length, launches[i].word, strlen(launches[i].word)))
 			return true;
 	return false;
-}
-
-/* Why something is no text in which keys could stand; NULL where it is one. */
-static const char *why_no_text(const char *text, size_t length)
-{
-	if (length > 1 &&
-	    (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
-		return "text in UTF-16; iconv -f UTF-16 -t UTF-8 makes it one that is "
-		       "read";
-	if (memchr(text, '\0', length))
-		return "no text: it holds zero bytes; expected YAML, JSON, TOML, "
-		       "Python or a script";
-	for (size_t i = 0; i < length; i++)
-		if (!strchr(" \t\r\n", text[i]))
-			return NULL;
-	return "empty; expected a scenario or another tool's file";
 }
 
 static bool refuse_foreign(const char *file, const char *why, struct error *error)
@@ -297,7 +286,7 @@ static void blank_comments(char *text)
 static struct sniffed sniff(char *text, size_t length, bool markdown, bool script)
 {
 	const struct format *found = NULL;
-	const char *no_text = why_no_text(text + 1, length);
+	const char *no_text = text_why_none(text + 1, length);
 	bool own = false, foreign;
 
 	text[0] = '\n';

@@ -643,6 +643,20 @@ static void test_foreign(void **state)
 		{ "queue:\nworkload:\n  gpus: 256\n  image: a\n"
 		  "  configFile: settings.yaml\n  configPath: /workload\n",
 		  "that configFile names: give that file" },
+		{ "python -m atom.entrypoints.openai_server --model $m -tp 8\n",
+		  "a server of ATOM" },
+		{ "defaults:\n  - /hydra_config/llmft/default\nrun:\n  name: x\n",
+		  "SageMaker HyperPod" },
+		/* models' sizes that are no config.json */
+		{ "{\"n_embd\": 768, \"n_head\": 12, \"n_layer\": 12}", "model_type" },
+		{ "{\"dim\": 256, \"n_layers\": 8, \"n_heads\": 16}", "model_type" },
+		{ "{\"hidden_size\": 1024, \"num_hidden_layers\": 24}", "model_type" },
+		{ "{\"name\": \"x\", \"num_layers\": 96, \"hidden_dim\": 12288,\n"
+		  "\"ffn_embed_dim\": 49152}",
+		  "llm-analysis" },
+		{ "{\"hidden_dim\": 6656, \"ffn_embed_dim\": 26624,\n"
+		  "\"model_type\": \"llama\"}",
+		  "llm-analysis" },
 		{ "apiVersion: v2\nname: chart\n", "import KIND FILE" },
 		{ "{\"a\": [1, 2]}\n", "nor of a kind that is known" },
 		/* keys of what lies inside are not the file's */

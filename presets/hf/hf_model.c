@@ -408,6 +408,29 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 		hf_read_layers(r, model, &base, layers);
 }
 
+/* Why a mapping is no config.json, or not that of a checkpoint; NULL where it is one.
+ */
+static const char *why_none(const struct node *root)
+{
+	static const char *const sizes[] = { "num_hidden_layers", "n_layers",
+					     "n_layer" };
+
+	if (hf_is_quantisation(root))
+		return "the quantisation of a checkpoint (hf_quant_config.json); give "
+		       "the config.json beside it, which is read with it";
+	if (node_get(root, "ffn_embed_dim") && node_get(root, "hidden_dim"))
+		return "a model in llm-analysis' own form, which does not tell its "
+		       "MLP, biases and tables; give its config.json";
+	if (hf_model_recognised(root))
+		return NULL;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		if (node_get(root, sizes[i]))
+			return "sizes of a model without the model_type that says how "
+			       "they are meant; \"model_type\": \"gpt2\", or what "
+			       "it is, makes it a config.json of Hugging Face";
+	return "no model_type: not a Hugging Face config.json";
+}
+
 bool hf_model_read(const struct document *document, struct model *out,
 		   struct import_report *report, struct error *error)
 {
@@ -416,16 +439,13 @@ bool hf_model_read(const struct document *document, struct model *out,
 		.document = document, .report = report, .error = error, .config = root
 	};
 	struct model model = { 0 };
+	const char *none;
 	char model_type[MAX_NAME], why[MAX_NOTE];
 
-	if (hf_is_quantisation(root))
-		return error_set(error, document->file, root->line,
-				 "the quantisation of a checkpoint "
-				 "(hf_quant_config.json); give the config.json beside "
-				 "it, which is read with it");
-	if (!hf_model_recognised(root))
-		return error_set(error, document->file, root ? root->line : 0,
-				 "no model_type: not a Hugging Face config.json");
+	none = why_none(root);
+	if (none)
+		return error_set(error, document->file, root ? root->line : 0, "%s",
+				 none);
 	reader.config = text_part(root);
 	hf_text(&reader, "model_type", model_type, sizeof model_type);
 	if (model_type[0] == '\0' && reader.config != root) {
