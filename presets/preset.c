@@ -52,10 +52,26 @@ const struct preset *preset_find(enum preset_kind kind, const char *name)
 		       : NULL;
 }
 
+static const char *const one[] = { "model", "cluster", "stack", "plan", "lesson" };
+
+/* What has this name is of another kind; false where nothing has it. */
+static bool elsewhere(enum preset_kind kind, const char *name, struct error *error)
+{
+	for (int k = 0; k < PRESET_OPENED_COUNT; k++) {
+		bool plan = k == PRESET_PLAN;
+
+		if (k == (int)kind || !preset_find((enum preset_kind)k, name))
+			continue;
+		error_set(error, NULL, 0, "no %s '%.80s', but a %s: give it %s%s",
+			  one[kind], name, one[k],
+			  plan ? "without an option" : "with --", plan ? "" : one[k]);
+		return true;
+	}
+	return false;
+}
+
 static bool unknown(enum preset_kind kind, const char *name, struct error *error)
 {
-	static const char *const one[] = { "model", "cluster", "stack", "plan",
-					   "lesson" };
 	char near[256];
 
 	if (kind == PRESET_MODEL && model_name_is_closed(name))
@@ -67,6 +83,8 @@ static bool unknown(enum preset_kind kind, const char *name, struct error *error
 			name);
 	if (!preset_list_is_whole(kind))
 		return error_set(error, NULL, 0, "out of memory");
+	if (elsewhere(kind, name, error))
+		return false;
 	preset_near(kind, name, near, sizeof near);
 	if (near[0] != '\0')
 		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],

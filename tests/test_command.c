@@ -258,6 +258,15 @@ static void test_bad_options_are_refused(void **state)
 	refuses("version", "did you mean shardscope --version?");
 	refuses("no-such-plan", "no plan 'no-such-plan'");
 	refuses("check nofile.sh", "nofile.sh: can't be read");
+	refuses("eval dgx-h100", "no plan 'dgx-h100', but a cluster: give it with "
+				 "--cluster");
+	refuses("eval gpt2 --cluster vllm", "a stack: give it with --stack");
+	refuses("eval --model llama3-70b-64-h100", "a plan: give it without an option");
+	refuses("compare llama3.1-8b gpt2", "a model: give it with --model");
+	refuses("eval llama3.1-8b --model gpt2",
+		"two models, 'llama3.1-8b' and 'gpt2'");
+	refuses("eval llama3.1-8b gpt2", "two scenarios, 'llama3.1-8b' and 'gpt2'");
+	refuses("eval llama3-70b-64-h100 gpt2", "two scenarios, ");
 	refuses("eval --batch-size 8", "it is --gbs or --mbs here");
 	refuses("eval --tensor-model-parallel-size 8", "it is --tp here");
 	refuses("eval --tensor_parallel_size 8", "it is --tp here");

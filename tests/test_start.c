@@ -468,6 +468,11 @@ static void starts_are_told(void **state)
 		  "assumed: megatron-core, seq 4096, gbs 512, tp " },
 		{ "eval --model llama3-8b",
 		  "assumed: dgx-h100, megatron-core, gpus 8, seq 4096, gbs 512, tp " },
+		/* a model where a scenario stands is one without a plan */
+		{ "eval llama3-8b",
+		  "assumed: dgx-h100, megatron-core, gpus 8, seq 4096, gbs 512, tp " },
+		{ "check meta-llama/Meta-Llama-3-8B --gpus 8",
+		  "assumed: dgx-h100, megatron-core, seq 4096, gbs 512, tp " },
 		{ "check --model gpt3-175b --cluster dgx-h100 --gpus 512",
 		  "assumed: megatron-core, seq 2048, gbs 2048, tp " },
 		{ "search --model llama3-8b --gpus 8 --seq 2k --top 1",

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/knob/knob.h"
 #include "presets/formats.h"
 #include "presets/library.h"
-#include "presets/report.h"
 #include "presets/scenario_file.h"
 #include "presets/share.h"
 #include "tui/command.h"
@@ -38,6 +38,7 @@ struct setting {
  * not matter between model, cluster, stack and knobs. */
 struct request {
 	const char *scenario, *model, *cluster, *stack, *dp;
+	const char *operand; /* the model, where it stands without --model */
 	struct setting set[MAX_SET];
 	int sets, operands;
 	struct script_given given; /* of a file of another tool */
@@ -164,6 +165,13 @@ static bool take_set(struct request *r, const char *text, struct error *error)
 	return true;
 }
 
+/* A model that stands where a scenario does is one without a plan. */
+static bool names_model(const char *text)
+{
+	return access(text, F_OK) != 0 && !share_is(text) &&
+	       !preset_find(PRESET_PLAN, text) && preset_find(PRESET_MODEL, text);
+}
+
 static bool take_operand(struct request *r, const struct arguments *arguments,
 			 const char *text, struct error *error)
 {
@@ -178,11 +186,24 @@ static bool take_operand(struct request *r, const struct arguments *arguments,
 		r->given.arg[r->given.args++] = text;
 		return true;
 	}
-	if (r->scenario)
+	if (names_model(text) && !r->model && !r->scenario)
+		return (r->model = r->operand = text) != NULL;
+	if (r->scenario || r->operand)
 		return error_set(error, NULL, 0,
 				 "two scenarios, '%.60s' and '%.60s'; give one",
-				 r->scenario, text);
+				 r->scenario ? r->scenario : r->operand, text);
 	r->scenario = text;
+	return true;
+}
+
+/* The last of two options holds; of an option and an operand one is not meant. */
+static bool take_model(struct request *r, const char *text, struct error *error)
+{
+	if (r->operand)
+		return error_set(error, NULL, 0,
+				 "two models, '%.60s' and '%.60s'; give one",
+				 r->operand, text);
+	r->model = text;
 	return true;
 }
 
@@ -191,7 +212,7 @@ static bool take(struct request *r, const struct command *command,
 		 struct error *error)
 {
 	switch (value) {
-	case OPTION_MODEL: r->model = optarg; return true;
+	case OPTION_MODEL: return take_model(r, optarg, error);
 	case OPTION_CLUSTER: r->cluster = optarg; return true;
 	case OPTION_STACK: r->stack = optarg; return true;
 	case OPTION_SCENARIO: r->scenario = optarg; return true;
@@ -208,25 +229,6 @@ static bool take(struct request *r, const struct command *command,
 	if (value >= OPTION_KNOB)
 		return take_knob(r, arguments, value - OPTION_KNOB, argc, argv, error);
 	return command->own[value - OPTION_OWN].take(arguments->context, optarg, error);
-}
-
-static void print_start(FILE *stream, const char *who, const struct start *start,
-			const struct scenario *s)
-{
-	char text[512];
-
-	if (start_text(start, s, text, sizeof text) > 0)
-		fprintf(stream, "%sassumed: %s\n", who, text);
-}
-
-void command_print_start(const struct start *start, const struct scenario *s)
-{
-	print_start(stdout, "", start, s);
-}
-
-void command_say_start(const struct start *start, const struct scenario *s)
-{
-	print_start(stderr, "shardscope: ", start, s);
 }
 
 /* What a reader assumed of this file, now or when it was imported. */
@@ -478,23 +480,4 @@ bool options_read(const struct command *command, const struct arguments *argumen
 		return true;
 	*status = command_fail(&error);
 	return false;
-}
-
-int command_fail(const struct error *error)
-{
-	fprintf(stderr, "shardscope: %s\n",
-		error->text[0] ? error->text : "out of memory");
-	return STATUS_USAGE;
-}
-
-int command_finish(int status)
-{
-	if (report_is_short()) {
-		fputs("shardscope: out of memory\n", stderr);
-		return STATUS_USAGE;
-	}
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	fprintf(stderr, "shardscope: the output can't be written\n");
-	return STATUS_USAGE;
 }
