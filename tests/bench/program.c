@@ -104,9 +104,15 @@ static void measure_keys(const char *path, const char *home,
 		{ .columns = 120, .rows = 36, .rgb = true },
 	};
 
+	const char *only = getenv("BENCH_SIZE");
+
 	for (int i = 0; i < KEY_COSTS; i++) {
+		char size[32];
+
 		out[i] = kinds[i];
-		bench_keys(path, home, &out[i]);
+		snprintf(size, sizeof size, "%dx%d", out[i].columns, out[i].rows);
+		if (!only || strcmp(only, size) == 0)
+			bench_keys(path, home, &out[i]);
 	}
 }
 
