@@ -45,10 +45,12 @@ void canvas_free(struct canvas *canvas)
 
 void canvas_erase(struct canvas *canvas)
 {
-	size_t count = (size_t)canvas->width * (size_t)canvas->height;
+	size_t width = (size_t)canvas->width, count = width * (size_t)canvas->height;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < width; i++)
 		canvas->cell[i] = blank;
+	for (size_t i = width; i < count; i += width)
+		memcpy(canvas->cell + i, canvas->cell, width * sizeof blank);
 	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
 	canvas->late = (struct rect){ 0 };
 	canvas->cursor_x = canvas->cursor_y = -1;
@@ -276,9 +278,13 @@ int canvas_format(struct canvas *canvas, int x, int y, int width, enum role role
 void canvas_fill(struct canvas *canvas, struct rect rect, uint32_t code, enum role role)
 {
 	rect = rect_intersect(rect, canvas->clip);
-	for (int y = 0; y < rect.height; y++)
-		for (int x = 0; x < rect.width; x++)
-			canvas_put(canvas, rect.x + x, rect.y + y, code, role);
+	for (int y = rect.y; y < rect.y + rect.height && canvas->cell; y++) {
+		struct cell *line = &canvas->cell[(size_t)y * (size_t)canvas->width];
+
+		for (int x = rect.x; x < rect.x + rect.width; x++)
+			if (!put_narrow(canvas, &line[x], x, code, role))
+				canvas_put(canvas, x, y, code, role);
+	}
 }
 
 void canvas_highlight(struct canvas *canvas, struct rect rect, enum role back,

@@ -1,8 +1,6 @@
 /* painter.c - see painter.h. Compares what is to be shown with what is shown. */
 #include "tui/painter.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __GLIBC__
@@ -12,21 +10,15 @@
 #include "tui/move.h"
 #include "tui/paint.h"
 #include "tui/pen.h"
-#include "tui/text.h"
-
-static const struct look plain = { .fore = -1, .back = -1 };
+#include "tui/row.h"
 
 static struct {
 	struct canvas shown;  /* by the terminal */
 	struct canvas before; /* what it showed before this frame */
 	struct canvas part;   /* of the canvas, as far as a frame has room for it */
 	bool known, behind;
-	bool tabs;                   /* in every eighth column */
-	const struct canvas *canvas; /* to be shown */
-	struct target {
-		struct shape shape;
-		bool differs, blank, half;
-	} target[CANVAS_MAX];
+	bool moved[CANVAS_MAX]; /* rows of `before` that are not those of `shown` */
+	bool tabs;              /* in every eighth column */
 } painter;
 
 void painter_begin(void)
@@ -64,185 +56,6 @@ void painter_repeat_all(bool all)
 void painter_use_tabs(bool tabs)
 {
 	painter.tabs = tabs;
-}
-
-/* --- what differs ------------------------------------------------------------ */
-
-/* Without the bytes behind the last member, which mean nothing. */
-static bool is_equal(const struct cell *a, const struct cell *b)
-{
-	return memcmp(a, b, offsetof(struct cell, underline) + 1) == 0;
-}
-
-/* The shape that was asked last: most blanks stand beside one like them. */
-struct known {
-	const struct cell *cell;
-	struct shape shape;
-};
-
-/* What is as it was and no blank can be no blank on the terminal's own ground. */
-static struct target compare_cell(const struct cell *cell, const struct cell *shown,
-				  bool equal, struct known *known)
-{
-	struct target target = { .half = cell->code == 0 || shown->code == 0 };
-
-	target.shape.code = cell->code;
-	if (equal && cell->code != ' ')
-		return target;
-	if (!known->cell || !is_equal(cell, known->cell))
-		*known = (struct known){ cell, paint_shape(cell) };
-	target.shape = known->shape;
-	target.blank = shape_is_blank(&target.shape);
-	if (!equal) {
-		struct shape before = paint_shape(shown);
-
-		target.differs = target.shape.code != before.code ||
-				 !look_is(target.shape.look, before.look);
-	}
-	return target;
-}
-
-/* --- erasing ----------------------------------------------------------------- */
-
-/* Bytes of the sequence; of a move to what stands alone, roughly. */
-enum { ERASE = 3, MOVE = 4, MOST_BLANKS = 6 };
-
-/* What it saves that the blanks from here on are erased, without what it costs that
- * others are written again. Summed from the end of the row. */
-struct saving {
-	int bytes, blanks;
-	bool again; /* the cell before was to be written again */
-};
-
-static void weigh(struct saving *saving, const struct target *target)
-{
-	bool blank = target->differs && target->blank;
-	bool again = !target->differs && !target->blank;
-
-	/* a run of blanks costs a move, and no more than a repetition */
-	if (blank) {
-		saving->bytes += saving->blanks == 0            ? 1 + MOVE
-				 : saving->blanks < MOST_BLANKS ? 1
-								: 0;
-		saving->blanks++;
-	} else {
-		saving->blanks = 0;
-	}
-	if (again)
-		saving->bytes -=
-			shape_bytes(&target->shape) + (saving->again ? 0 : MOVE);
-	saving->again = again;
-}
-
-/* Where in this row it pays most to erase all that follows; -1: nowhere. */
-static int find_erasure(int first, int width, int y)
-{
-	struct saving saving = { 0 };
-	int best = 0, place = -1;
-
-	for (int x = width - 1; x >= first; x--) {
-		const struct target *target = &painter.target[x];
-		int net;
-
-		weigh(&saving, target);
-		if (target->half || (x > 0 && painter.target[x - 1].half))
-			continue;
-		net = saving.bytes - ERASE;
-		if (net <= best)
-			continue;
-		net -= pen_distance(x, y);
-		if (net <= best)
-			continue;
-		best = net;
-		place = x;
-	}
-	return place;
-}
-
-static void erase_from(int x, const struct cell *row, int width, int y)
-{
-	pen_go(x, y);
-	pen_wear(plain);
-	pen_erase_line();
-	for (; x < width; x++) {
-		struct target *target = &painter.target[x];
-
-		if (!target->differs && !target->blank)
-			target->shape = paint_shape(&row[x]);
-		target->differs = !target->blank;
-	}
-}
-
-/* --- a row ------------------------------------------------------------------- */
-
-/* Whether a blank that waits may be written with what its neighbour waits for: of a
- * blank only the ground is seen. */
-static bool can_join(const struct target *blank, const struct target *beside)
-{
-	const struct look *look = &beside->shape.look;
-
-	return beside->differs && look->back == blank->shape.look.back &&
-	       !look->reverse && !look->underline;
-}
-
-static bool is_ground(const struct target *target)
-{
-	return target->differs && target->shape.code == ' ' &&
-	       target->shape.look.fore < 0 && !target->shape.look.reverse &&
-	       !target->shape.look.underline;
-}
-
-/* Blanks beside letters are written with them, which saves the way to them. */
-static void join_blanks(int first, int width)
-{
-	for (int x = first + 1; x < width; x++) {
-		struct target *here = &painter.target[x];
-
-		if (is_ground(here) && can_join(here, here - 1))
-			here->shape.look = here[-1].shape.look;
-	}
-	for (int x = width - 2; x >= first; x--) {
-		struct target *here = &painter.target[x];
-
-		if (is_ground(here) && can_join(here, here + 1))
-			here->shape.look = here[1].shape.look;
-	}
-}
-
-/* Erases the end of a row where that pays, and notes which other cells differ. */
-static void compare_row(int y)
-{
-	int width = painter.canvas->width, first = -1, erasure = -1;
-	size_t start = (size_t)y * (size_t)width;
-	const struct cell *row = painter.canvas->cell + start;
-	struct cell *shown = painter.shown.cell + start;
-	struct known known = { .cell = NULL };
-	bool corner = pen_scrolls_at_end() && y == painter.canvas->height - 1;
-
-	if (memcmp(row, shown, (size_t)width * sizeof *row) == 0)
-		return;
-	for (int x = 0; x < width; x++) {
-		bool equal = is_equal(&row[x], &shown[x]);
-
-		if (first < 0 && equal)
-			continue;
-		painter.target[x] = compare_cell(&row[x], &shown[x], equal, &known);
-		if (first < 0 && painter.target[x].differs)
-			first = x;
-	}
-	if (first < 0)
-		return;
-	if (pen_can_erase_line())
-		erasure = find_erasure(first, width, y);
-	if (erasure >= 0)
-		erase_from(erasure, row, width, y);
-	join_blanks(first, width);
-	for (int x = first; x < width; x++) {
-		if (painter.target[x].differs && row[x].code != 0 &&
-		    !(corner && x + text_code_width(row[x].code) >= width))
-			paint_add((int)start + x, &painter.target[x].shape);
-	}
-	memcpy(shown, row, (size_t)width * sizeof *row);
 }
 
 /* --- frames ------------------------------------------------------------------ */
@@ -297,6 +110,7 @@ static bool begin_whole(const struct canvas *canvas)
 	if (has_other_size(canvas) && !resize(canvas))
 		return false;
 	canvas_erase(&painter.shown);
+	memset(painter.moved, true, sizeof painter.moved);
 	pen_clear();
 	painter.known = true;
 	return true;
@@ -306,6 +120,21 @@ static void copy_cells(struct canvas *to, const struct canvas *from)
 {
 	memcpy(to->cell, from->cell,
 	       (size_t)from->width * (size_t)from->height * sizeof *from->cell);
+}
+
+/* What the terminal shows before this frame: rows that the one before it wrote. */
+static void keep_before(const struct canvas *canvas)
+{
+	size_t width = (size_t)canvas->width;
+
+	for (int y = 0; y < canvas->height; y++) {
+		size_t at = (size_t)y * width;
+
+		if (painter.moved[y])
+			memcpy(painter.before.cell + at, painter.shown.cell + at,
+			       width * sizeof *painter.before.cell);
+		painter.moved[y] = false;
+	}
 }
 
 /* 4 KiB on a screen of 120 columns and 36 rows, and on smaller ones; 10 KiB on one of
@@ -331,10 +160,11 @@ static size_t modest_bytes(const struct canvas *canvas)
 static void paint_frame(const struct canvas *canvas, enum palette palette,
 			const struct pen_place *start, bool thorough)
 {
-	painter.canvas = canvas;
 	paint_start(canvas, palette);
 	for (int y = 0; y < canvas->height; y++)
-		compare_row(y);
+		if (row_paint(canvas, y,
+			      painter.shown.cell + (size_t)y * (size_t)canvas->width))
+			painter.moved[y] = true;
 	paint_all(thorough);
 	park_cursor(canvas);
 	if (pen_length() > start->length)
@@ -352,10 +182,10 @@ static int weigh_cells(const struct canvas *canvas, int y, int from, int to)
 
 	for (int x = from; x < to; x++) {
 		const struct cell *cell = &canvas->cell[row + (size_t)x];
-		bool differs = !is_equal(cell, &painter.before.cell[row + (size_t)x]);
+		bool differs = !cell_is(cell, &painter.before.cell[row + (size_t)x]);
 
 		if (differs)
-			bytes += (cell->code < 0x80 ? 1 : 2) + (runs ? 0 : MOVE);
+			bytes += (cell->code < 0x80 ? 1 : 2) + (runs ? 0 : ROW_MOVE);
 		runs = differs;
 	}
 	return bytes;
@@ -486,7 +316,7 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 	start = pen_place();
 	if (whole && !begin_whole(canvas))
 		return NULL;
-	copy_cells(&painter.before, &painter.shown);
+	keep_before(canvas);
 	paint_frame(canvas, palette, &start, thorough);
 	if (!whole)
 		paint_shorter(canvas, palette, &start, thorough);

@@ -186,12 +186,6 @@ void pen_sync(bool on)
 
 /* --- looks ------------------------------------------------------------------- */
 
-bool look_is(struct look a, struct look b)
-{
-	return a.fore == b.fore && a.back == b.back && a.bold == b.bold &&
-	       a.reverse == b.reverse && a.underline == b.underline;
-}
-
 /* 24 bits as xterm and all who followed it write them: few terminfos say how. */
 static void put_colour(const char *capability, int base, int colour)
 {

@@ -62,6 +62,11 @@ bool pen_can_erase_line(void);
 /* A character in the last corner scrolls all. */
 bool pen_scrolls_at_end(void);
 
-bool look_is(struct look a, struct look b);
+/* Asked of every cell, several times. */
+static inline bool look_is(struct look a, struct look b)
+{
+	return a.fore == b.fore && a.back == b.back && a.bold == b.bold &&
+	       a.reverse == b.reverse && a.underline == b.underline;
+}
 
 #endif

@@ -116,11 +116,15 @@ struct explain_facts *explain_facts(void)
 {
 	struct explain_facts *facts = malloc(sizeof *facts);
 
-	if (facts) {
-		facts->scenario = NULL;
-		facts->known = false;
-	}
+	if (facts)
+		explain_forget(facts);
 	return facts;
+}
+
+void explain_forget(struct explain_facts *facts)
+{
+	facts->scenario = NULL;
+	facts->known = false;
 }
 
 bool explain_with(struct explain_facts *facts, const struct scenario *scenario,

@@ -53,6 +53,8 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
  * they are meanwhile. explain_facts() is freed with free(); NULL: no memory. */
 struct explain_facts;
 struct explain_facts *explain_facts(void);
+/* As if made anew, for another scenario or another estimate. */
+void explain_forget(struct explain_facts *facts);
 bool explain_with(struct explain_facts *facts, const struct scenario *scenario,
 		  const struct estimate *estimate, const char *key,
 		  struct explanation *out);

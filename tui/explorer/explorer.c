@@ -64,7 +64,7 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->scratch);
 	free(explorer->load);
 	last_free(explorer);
-	free(explorer->follow);
+	follow_free(explorer->follow);
 	spots_free(explorer->drawn);
 	spots_free(explorer->drawn_beside);
 	explorer->scratch = NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/explain/explain.h"
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "engine/schedule/schedule.h"
@@ -166,11 +167,21 @@ struct follow {
 	unsigned strip_looked[MOST_STRIPS]; /* the higher, the later; 0: never */
 	struct reckoning *now;              /* of the open scenario; NULL: none yet */
 	unsigned looks;
+	/* what numbers of one scenario are explained with; NULL: nothing was so far */
+	struct explain_facts *facts;
+	struct scenario explained;
 };
 
 struct follow *follow_make(void)
 {
 	return calloc(1, sizeof(struct follow));
+}
+
+void follow_free(struct follow *follow)
+{
+	if (follow)
+		free(follow->facts);
+	free(follow);
 }
 
 /* Scenarios mostly differ in the plan alone, which stands at the end. */
@@ -207,6 +218,20 @@ const struct estimate *follow_estimate(struct follow *follow,
 				       const struct scenario *scenario)
 {
 	return &reckon(follow, scenario)->estimate;
+}
+
+bool follow_explain(struct follow *follow, const struct scenario *scenario,
+		    const struct estimate *estimate, const char *key,
+		    struct explanation *out)
+{
+	if (!follow->facts || !is_same(&follow->explained, scenario)) {
+		follow->explained = *scenario;
+		if (follow->facts)
+			explain_forget(follow->facts);
+		else
+			follow->facts = explain_facts();
+	}
+	return explain_with(follow->facts, &follow->explained, estimate, key, out);
 }
 
 /* What the idle work has found for the scenario before. What a lesson or a challenge
@@ -328,34 +353,43 @@ static int find_without_arrow(const struct explorer *explorer, int knob[MAX_ROWS
 	return found;
 }
 
-/* Arrows of the rows in sight; false: all are there. */
-static bool point_arrows(struct explorer *explorer, int most)
-{
-	int knob[MAX_ROWS], count = find_without_arrow(explorer, knob);
+enum { SLICE = 4 }; /* arrows between two looks at the clock */
 
-	for (int i = 0; i < count && i < most; i++) {
+/* Arrows of the rows in sight: a slice of them, and more while it is not that late;
+ * false: all are there. */
+static bool point_arrows(struct explorer *explorer, double end)
+{
+	int knob[MAX_ROWS], count = find_without_arrow(explorer, knob), i;
+
+	for (i = 0; i < count; i++) {
 		struct whatif_arrow *arrow = &explorer->arrow[knob[i]];
 
+		if (i > 0 && i % SLICE == 0 && clock_worked() >= end)
+			break;
 		arrow->direction = 0;
 		if (whatif_tunes(&knob_table[knob[i]]))
 			whatif_arrow(&explorer->scenario, &knob_table[knob[i]],
 				     &explorer->estimate, explorer->scratch, arrow);
 		explorer->arrow_known[knob[i]] = true;
 	}
-	return count > most;
+	return i < count;
 }
 
-bool explorer_idle(struct explorer *explorer)
+/* The next of what follows; of arrows as many as there is time for until then. */
+static bool idle_until(struct explorer *explorer, double end)
 {
-	enum { SLICE = 4 };
-
 	if (!explorer->advice_done) {
 		update_advice(explorer);
 		return true;
 	}
-	if (point_arrows(explorer, SLICE))
+	if (point_arrows(explorer, end))
 		return true;
 	return explorer->view == VIEW_SEARCH && search_slice(explorer);
+}
+
+bool explorer_idle(struct explorer *explorer)
+{
+	return idle_until(explorer, 0);
 }
 
 bool explorer_is_settled(const struct explorer *explorer)
@@ -374,7 +408,7 @@ void explorer_settle(struct explorer *explorer)
 {
 	double end = clock_worked() + settle_seconds;
 
-	while (explorer->view != VIEW_SEARCH && explorer_idle(explorer) &&
+	while (explorer->view != VIEW_SEARCH && idle_until(explorer, end) &&
 	       clock_worked() < end) {
 	}
 }

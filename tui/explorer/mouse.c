@@ -17,9 +17,12 @@ void spots_free(struct spots *spots)
 
 void spots_clear(struct spots *spots)
 {
-	struct spots empty = { .picture = { spots->picture[0], spots->picture[1] } };
+	const struct rect none = { 0 };
 
-	*spots = empty;
+	/* behind its count each list is as good as empty */
+	spots->count = spots->presses = spots->lines = 0;
+	spots->knobs = spots->view = spots->picker = spots->preview = none;
+	spots->chart = spots->strip = none;
 }
 
 bool rect_holds(struct rect rect, int x, int y)

@@ -224,7 +224,8 @@ static int draw_deeper(const struct explorer *explorer, const struct subject *of
 		int rows;
 
 		if (!key || strcmp(key, shown(explorer)) == 0 ||
-		    !explain(of->scenario, of->estimate, key, &behind))
+		    !follow_explain(explorer->follow, of->scenario, of->estimate, key,
+				    &behind))
 			continue;
 		rows = draw_behind(explorer, canvas, rect, key, &behind);
 		if (rows > left) {
@@ -266,7 +267,7 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct explanation x;
 	enum role role;
 
-	if (!explain(of.scenario, of.estimate, key, &x)) {
+	if (!follow_explain(explorer->follow, of.scenario, of.estimate, key, &x)) {
 		canvas->lacks = canvas->lacks || x.lacks_memory;
 		if (glossary_term(key)) {
 			draw_term(explorer, canvas, rect, glossary_term(key));

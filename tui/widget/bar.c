@@ -98,22 +98,29 @@ static uint32_t dot_of(const struct canvas *canvas, int owner)
 	return canvas_glyph(canvas, owner == ROLE_FREE ? GLYPH_FREE : GLYPH_MIDDOT);
 }
 
-static void put_whole(struct canvas *canvas, int x, int y, int owner, bool letters)
+/* Cells in a row that belong to one owner. */
+static void put_whole(struct canvas *canvas, struct rect row, int owner, bool letters)
 {
 	/* of many bars beside each other colour and the limit tell enough */
 	if (owner == NOTHING ||
 	    (owner == ROLE_FREE && canvas->coarse && canvas->colour))
 		return;
 	if (is_painted(canvas, owner))
-		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
-			   ROLE_PAUSE);
+		canvas_fill(canvas, row, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
+			    ROLE_PAUSE);
 	else if (is_dotted(owner))
-		canvas_put(canvas, x, y, dot_of(canvas, owner), (enum role)owner);
+		canvas_fill(canvas, row, dot_of(canvas, owner), (enum role)owner);
 	else if (letters)
-		put_letter(canvas, x, y, (enum role)owner);
+		for (int i = 0; i < row.width; i++)
+			put_letter(canvas, row.x + i, row.y, (enum role)owner);
 	else
-		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
-			   (enum role)owner);
+		canvas_fill(canvas, row, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
+			    (enum role)owner);
+}
+
+static void put_one(struct canvas *canvas, int x, int y, int owner, bool letters)
+{
+	put_whole(canvas, (struct rect){ x, y, 1, 1 }, owner, letters);
 }
 
 /* The left part's block in front, the right part's colour behind. Over the bare
@@ -127,7 +134,7 @@ static void put_boundary(struct canvas *canvas, int x, int y, const int8_t *owne
 	struct cell *cell;
 
 	if (bare_left && bare_right) {
-		put_whole(canvas, x, y, is_dotted(left) ? left : right, false);
+		put_one(canvas, x, y, is_dotted(left) ? left : right, false);
 		return;
 	}
 	bool half = bare_left && at * 2 == fine;
@@ -160,32 +167,42 @@ static int most_of(const int8_t *owner, int fine)
 	return best;
 }
 
-/* Most cells belong to one owner throughout. */
-static bool is_one(const int8_t *owner, int fine)
+/* Cells from this one on that belong to its owner throughout. */
+static int same_cells(const struct ruler *ruler, int first)
 {
-	return memcmp(owner, owner + 1, (size_t)fine - 1) == 0;
+	const int8_t *owner = ruler->owner + first * ruler->fine;
+	int units = (ruler->width - first) * ruler->fine, same = 1;
+
+	while (same < units && owner[same] == owner[0])
+		same++;
+	return same / ruler->fine;
+}
+
+/* A cell of several owners. */
+static void draw_shared(const struct ruler *ruler, struct canvas *canvas, int x, int y,
+			const int8_t *owner)
+{
+	int at = best_boundary(owner, ruler->fine), last = ruler->fine - 1;
+
+	if (ruler->whole)
+		put_one(canvas, x, y, most_of(owner, ruler->fine), ruler->letters);
+	else if (at == 0 || at == ruler->fine || owner[0] == owner[last])
+		put_one(canvas, x, y, owner[at == 0 ? last : 0], ruler->letters);
+	else
+		put_boundary(canvas, x, y, owner, ruler->fine, at);
 }
 
 static void ruler_draw(const struct ruler *ruler, struct canvas *canvas, int x, int y)
 {
-	for (int i = 0; i < ruler->width; i++) {
+	for (int i = 0; i < ruler->width;) {
 		const int8_t *owner = ruler->owner + i * ruler->fine;
-		int at;
+		struct rect row = { x + i, y, same_cells(ruler, i), 1 };
 
-		if (is_one(owner, ruler->fine)) {
-			put_whole(canvas, x + i, y, owner[0], ruler->letters);
-			continue;
-		}
-		at = best_boundary(owner, ruler->fine);
-		if (ruler->whole)
-			put_whole(canvas, x + i, y, most_of(owner, ruler->fine),
-				  ruler->letters);
-		else if (at == 0 || at == ruler->fine ||
-			 owner[0] == owner[ruler->fine - 1])
-			put_whole(canvas, x + i, y,
-				  owner[at == 0 ? ruler->fine - 1 : 0], ruler->letters);
+		if (row.width > 0)
+			put_whole(canvas, row, owner[0], ruler->letters);
 		else
-			put_boundary(canvas, x + i, y, owner, ruler->fine, at);
+			draw_shared(ruler, canvas, x + i, y, owner);
+		i += row.width > 0 ? row.width : 1;
 	}
 }
 

@@ -1,0 +1,215 @@
+/* row.c - see row.h. */
+#include "tui/row.h"
+
+#include <string.h>
+
+#include "tui/paint.h"
+#include "tui/pen.h"
+#include "tui/text.h"
+
+static const struct look plain = { .fore = -1, .back = -1 };
+
+/* What each cell of the row at work is to be. */
+static struct target {
+	struct shape shape;
+	bool differs, blank, half;
+} target_of[CANVAS_MAX];
+
+/* --- what differs ------------------------------------------------------------ */
+
+/* The shape that was asked last: most blanks stand beside one like them. */
+struct known {
+	const struct cell *cell;
+	struct shape shape;
+};
+
+/* Two characters of which none is a full block, which may stand for a blank: whatever
+ * they wear, they are not the same. */
+static bool is_other(const struct cell *cell, const struct cell *shown)
+{
+	enum { FULL_BLOCK = 0x2588 };
+
+	return cell->code != shown->code && cell->code != FULL_BLOCK &&
+	       shown->code != FULL_BLOCK;
+}
+
+static bool shape_is(const struct shape *shape, struct shape other)
+{
+	return shape->code == other.code && look_is(shape->look, other.look);
+}
+
+/* What is as it was and no blank can be no blank on the terminal's own ground. */
+static struct target compare_cell(const struct cell *cell, const struct cell *shown,
+				  bool equal, struct known *known)
+{
+	struct target target = { .half = cell->code == 0 || shown->code == 0 };
+
+	target.shape.code = cell->code;
+	if (equal && cell->code != ' ')
+		return target;
+	if (!known->cell || !cell_is(cell, known->cell))
+		*known = (struct known){ cell, paint_shape(cell) };
+	target.shape = known->shape;
+	target.blank = shape_is_blank(&target.shape);
+	if (!equal)
+		target.differs = is_other(cell, shown) ||
+				 !shape_is(&target.shape, paint_shape(shown));
+	return target;
+}
+
+/* --- erasing ----------------------------------------------------------------- */
+
+/* Bytes of the sequence. */
+enum { ERASE = 3, MOST_BLANKS = 6 };
+
+/* What it saves that the blanks from here on are erased, without what it costs that
+ * others are written again. Summed from the end of the row. */
+struct saving {
+	int bytes, blanks;
+	bool again; /* the cell before was to be written again */
+};
+
+static void weigh(struct saving *saving, const struct target *target)
+{
+	bool blank = target->differs && target->blank;
+	bool again = !target->differs && !target->blank;
+
+	/* a run of blanks costs a move, and no more than a repetition */
+	if (blank) {
+		saving->bytes += saving->blanks == 0            ? 1 + ROW_MOVE
+				 : saving->blanks < MOST_BLANKS ? 1
+								: 0;
+		saving->blanks++;
+	} else {
+		saving->blanks = 0;
+	}
+	if (again)
+		saving->bytes -=
+			shape_bytes(&target->shape) + (saving->again ? 0 : ROW_MOVE);
+	saving->again = again;
+}
+
+/* Where in this row it pays most to erase all that follows; -1: nowhere. */
+static int find_erasure(int first, int width, int y)
+{
+	struct saving saving = { 0 };
+	int best = 0, place = -1;
+
+	for (int x = width - 1; x >= first; x--) {
+		const struct target *target = &target_of[x];
+		int net;
+
+		weigh(&saving, target);
+		if (target->half || (x > 0 && target_of[x - 1].half))
+			continue;
+		net = saving.bytes - ERASE;
+		if (net <= best)
+			continue;
+		net -= pen_distance(x, y);
+		if (net <= best)
+			continue;
+		best = net;
+		place = x;
+	}
+	return place;
+}
+
+static void erase_from(int x, const struct cell *row, int width, int y)
+{
+	pen_go(x, y);
+	pen_wear(plain);
+	pen_erase_line();
+	for (; x < width; x++) {
+		struct target *target = &target_of[x];
+
+		if (!target->differs && !target->blank)
+			target->shape = paint_shape(&row[x]);
+		target->differs = !target->blank;
+	}
+}
+
+/* --- a row ------------------------------------------------------------------- */
+
+/* Whether a blank that waits may be written with what its neighbour waits for: of a
+ * blank only the ground is seen. */
+static bool can_join(const struct target *blank, const struct target *beside)
+{
+	const struct look *look = &beside->shape.look;
+
+	return beside->differs && look->back == blank->shape.look.back &&
+	       !look->reverse && !look->underline;
+}
+
+static bool is_ground(const struct target *target)
+{
+	return target->differs && target->shape.code == ' ' &&
+	       target->shape.look.fore < 0 && !target->shape.look.reverse &&
+	       !target->shape.look.underline;
+}
+
+/* Blanks beside letters are written with them, which saves the way to them. */
+static void join_blanks(int first, int end)
+{
+	for (int x = first + 1; x < end; x++) {
+		struct target *here = &target_of[x];
+
+		if (is_ground(here) && can_join(here, here - 1))
+			here->shape.look = here[-1].shape.look;
+	}
+	for (int x = end - 2; x >= first; x--) {
+		struct target *here = &target_of[x];
+
+		if (is_ground(here) && can_join(here, here + 1))
+			here->shape.look = here[1].shape.look;
+	}
+}
+
+/* Notes which cells differ, and returns the one behind the last of them; *first is -1
+ * where none does. */
+static int compare(const struct cell *row, const struct cell *shown, int width,
+		   int *first)
+{
+	struct known known = { .cell = NULL };
+	int end = 0;
+
+	*first = -1;
+	for (int x = 0; x < width; x++) {
+		bool equal = cell_is(&row[x], &shown[x]);
+
+		if (*first < 0 && equal)
+			continue;
+		target_of[x] = compare_cell(&row[x], &shown[x], equal, &known);
+		if (!target_of[x].differs)
+			continue;
+		*first = *first < 0 ? x : *first;
+		end = x + 1;
+	}
+	return end;
+}
+
+bool row_paint(const struct canvas *canvas, int y, struct cell *shown)
+{
+	int width = canvas->width, first, end, erasure = -1;
+	size_t start = (size_t)y * (size_t)width;
+	const struct cell *row = canvas->cell + start;
+	bool corner = pen_scrolls_at_end() && y == canvas->height - 1;
+
+	if (memcmp(row, shown, (size_t)width * sizeof *row) == 0)
+		return false;
+	end = compare(row, shown, width, &first);
+	if (first < 0)
+		return false;
+	if (pen_can_erase_line())
+		erasure = find_erasure(first, width, y);
+	if (erasure >= 0) {
+		erase_from(erasure, row, width, y);
+		end = width;
+	}
+	join_blanks(first, end);
+	for (int x = first; x < end; x++)
+		if (target_of[x].differs && row[x].code != 0 &&
+		    !(corner && x + text_code_width(row[x].code) >= width))
+			paint_add((int)start + x, &target_of[x].shape);
+	memcpy(shown, row, (size_t)width * sizeof *row);
+	return true;
+}
