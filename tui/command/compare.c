@@ -9,6 +9,7 @@
 #include "presets/formats.h"
 #include "presets/report_compare.h"
 #include "presets/scenario_file.h"
+#include "presets/share.h"
 #include "tui/command.h"
 
 struct asked {
@@ -51,7 +52,7 @@ static bool open_any(void *context, const char *model, struct scenario *out,
 
 static bool turns_knobs(const char *name)
 {
-	return strchr(name, '=') && access(name, F_OK) != 0;
+	return strchr(name, '=') && !share_is(name) && access(name, F_OK) != 0;
 }
 
 /* Where the first has no name, what the options say is the plan that it turns. */
