@@ -23,7 +23,7 @@ static bool read_scenario(struct challenge_answer *out, const struct document *d
 		return error_set(error, document->file, node ? node->line : 1,
 				 "scenario: expected a line of share, s1:..., or a "
 				 "mapping");
-	return share_read(&out->scenario, node->text, &why) ||
+	return share_read(&out->scenario, node->text, NULL, &why) ||
 	       error_set(error, document->file, node->line, "scenario: %s", why.text);
 }
 
@@ -61,7 +61,7 @@ bool challenge_answer_read(struct challenge_answer *out, const char *path,
 
 char *challenge_answer_write(const struct challenge_answer *answer, struct error *error)
 {
-	char *line = share_write(&answer->scenario, error), *text = NULL;
+	char *line = share_write(&answer->scenario, NULL, error), *text = NULL;
 	size_t size = 0;
 	FILE *stream = line ? open_memstream(&text, &size) : NULL;
 

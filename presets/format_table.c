@@ -76,7 +76,7 @@ static char *write_scenario(const struct format_request *r)
 
 static char *write_share(const struct format_request *r)
 {
-	char *line = share_write(r->scenario, r->error);
+	char *line = share_write(r->scenario, r->kept, r->error);
 	size_t length = line ? strlen(line) : 0;
 	char *whole = line ? realloc(line, length + 2) : NULL;
 

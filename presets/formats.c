@@ -469,6 +469,8 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 	if (!plan && !stream)
 		found = sniff_file(name);
 	if (!found.reader && !stream && scenario_read(out, name, NULL, error)) {
+		if (report && share_is(name))
+			return share_read(out, name, report, error);
 		if (report && !plan)
 			kept_read(name, report);
 		return true;

@@ -14,7 +14,7 @@ bool scenario_read(struct scenario *out, const char *name, struct scenario_note 
 	if (share_is(name)) {
 		if (note)
 			*note = (struct scenario_note){ .title = "" };
-		return share_read(out, name, error);
+		return share_read(out, name, NULL, error);
 	}
 	if (!preset_open(PRESET_PLAN, name, &document, error))
 		return false;

@@ -11,6 +11,8 @@
 #include "presets/library.h"
 #include "presets/model_file.h"
 #include "presets/scenario_file.h"
+#include "presets/share_note.h"
+#include "presets/share_signs.h"
 #include "presets/stream.h"
 
 enum { HALF = 5, CHECK = 2 * HALF };
@@ -67,50 +69,6 @@ static bool check_of_scenario(const struct scenario *s, char out[HALF])
 	spell(hash(empty_hash, text, strlen(text)), out);
 	free(text);
 	return good;
-}
-
-/* --- signs ------------------------------------------------------------------- */
-
-static bool is_plain(char c)
-{
-	return isalnum((unsigned char)c) || (c != '\0' && strchr("-._~+:", c));
-}
-
-static void put_escaped(FILE *stream, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (is_plain(*text))
-			fputc(*text, stream);
-		else
-			fprintf(stream, "%%%02X", (unsigned char)*text);
-	}
-}
-
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* In place; false where a sign is broken, or stands for a zero. */
-static bool unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text != '\0'; text++) {
-		if (*text != '%') {
-			*to++ = *text;
-			continue;
-		}
-		if (hex(text[1]) < 0 || hex(text[2]) < 0 ||
-		    (hex(text[1]) == 0 && hex(text[2]) == 0))
-			return false;
-		*to++ = (char)(hex(text[1]) * 16 + hex(text[2]));
-		text += 2;
-	}
-	*to = '\0';
-	return true;
 }
 
 /* --- reading ----------------------------------------------------------------- */
@@ -208,7 +166,7 @@ static bool set_knob(struct scenario *s, const char *key, const char *value,
 
 /* "tp=4" */
 static bool read_field(struct scenario *s, char *field, bool seen[MAX_KNOBS],
-		       struct error *error)
+		       struct import_report *report, struct error *error)
 {
 	char *equals = strchr(field, '=');
 	bool known;
@@ -218,33 +176,39 @@ static bool read_field(struct scenario *s, char *field, bool seen[MAX_KNOBS],
 				 "'%.40s' of the line sets nothing; expected as tp=4",
 				 field);
 	*equals++ = '\0';
-	if (!unescape(equals))
+	if (!share_unescape(equals))
 		return error_set(error, NULL, 0, "%s: a %% of the line stands alone",
 				 field);
+	if (share_note_is(field, strlen(field)))
+		return share_note_read(field, equals, report, error);
 	if (!set_base(s, field, equals, &known, error))
 		return false;
 	return known || set_knob(s, field, equals, seen, error);
 }
 
 /* All but the prefix and the checks; the text is cut up. */
-static bool read_body(struct scenario *out, char *text, struct error *error)
+static bool read_body(struct scenario *out, char *text, struct import_report *report,
+		      struct error *error)
 {
-	bool seen[MAX_KNOBS] = { false };
+	bool seen[MAX_KNOBS] = { false }, whole;
 	char *rest = text, *field = strsep(&rest, ",");
 	struct scenario made;
 
-	if (strncmp(field, "yaml=", 5) == 0) {
-		if (rest || !unescape(field + 5))
+	whole = strncmp(field, "yaml=", 5) == 0;
+	if (whole) {
+		if (!share_unescape(field + 5))
 			return error_set(error, NULL, 0, "the line's yaml is damaged");
-		return read_yaml(out, field + 5, error);
-	}
-	if (strcmp(field, "-") == 0)
+		if (!read_yaml(&made, field + 5, error))
+			return false;
+	} else if (strcmp(field, "-") == 0)
 		scenario_defaults(&made);
 	else if (!is_shipped(PRESET_PLAN, field, error) ||
 		 !scenario_read(&made, field, NULL, error))
 		return false;
 	while ((field = strsep(&rest, ",")))
-		if (!read_field(&made, field, seen, error))
+		if (whole && !share_note_is(field, strcspn(field, "=")))
+			return error_set(error, NULL, 0, "the line's yaml is damaged");
+		else if (!read_field(&made, field, seen, report, error))
 			return false;
 	*out = made;
 	return true;
@@ -274,7 +238,7 @@ static bool check_form(const char *line, size_t length, struct error *error)
 		return error_set(error, NULL, 0, "the line is longer than %d signs",
 				 SHARE_MAX);
 	for (size_t i = 0; i < length; i++)
-		if (!is_plain(line[i]) && !strchr(",=%", line[i]))
+		if (!share_is_plain(line[i]) && !strchr(",=%", line[i]))
 			return error_set(error, NULL, 0,
 					 "sign %zu of the line is none that share "
 					 "prints; copy it once more, all of it",
@@ -299,9 +263,10 @@ static bool check_end(const char *line, size_t length, struct error *error)
 			 "it once more, all of it");
 }
 
-bool share_read(struct scenario *out, const char *line, struct error *error)
+bool share_read(struct scenario *out, const char *line, struct import_report *report,
+		struct error *error)
 {
-	struct scenario made;
+	struct scenario made = { .plan = { 0 } };
 	char *text, check[HALF];
 	size_t length;
 	bool good;
@@ -315,7 +280,7 @@ bool share_read(struct scenario *out, const char *line, struct error *error)
 	text = strndup(line, length - CHECK - 1);
 	if (!text)
 		return error_set(error, NULL, 0, "out of memory");
-	good = read_body(&made, text + strlen(prefix), error);
+	good = read_body(&made, text + strlen(prefix), report, error);
 	free(text);
 	if (!good)
 		return false;
@@ -326,6 +291,8 @@ bool share_read(struct scenario *out, const char *line, struct error *error)
 				 "the line makes another scenario here than where it "
 				 "was made: its plan, model or defaults differ between "
 				 "the two versions; ask for the file");
+	if (report)
+		share_note_fill(report, &made);
 	*out = made;
 	return true;
 }
@@ -340,17 +307,17 @@ static void put_bases(FILE *stream, struct scenario *base, const struct scenario
 	if (memcmp(&base->model, &s->model, sizeof s->model) != 0 &&
 	    library_model(&base->model, s->model.name, error)) {
 		fputs(",model=", stream);
-		put_escaped(stream, s->model.name);
+		share_put(stream, s->model.name);
 	}
 	if (strcmp(base->cluster.name, s->cluster.name) != 0 &&
 	    library_cluster(&base->cluster, s->cluster.name, error)) {
 		fputs(",cluster=", stream);
-		put_escaped(stream, s->cluster.name);
+		share_put(stream, s->cluster.name);
 	}
 	if (strcmp(base->stack.name, s->stack.name) != 0 &&
 	    library_stack(base, s->stack.name, error)) {
 		fputs(",stack=", stream);
-		put_escaped(stream, s->stack.name);
+		share_put(stream, s->stack.name);
 	}
 }
 
@@ -372,7 +339,7 @@ static char *write_from(const char *plan, struct scenario *base,
 			continue;
 		knob_print(s, &knob_table[i], value, sizeof value);
 		fprintf(stream, ",%s=", knob_table[i].key);
-		put_escaped(stream, value);
+		share_put(stream, value);
 	}
 	return stream_end(stream, &text);
 }
@@ -385,18 +352,18 @@ static char *write_yaml(const struct scenario *s)
 
 	if (stream) {
 		fprintf(stream, "%syaml=", prefix);
-		put_escaped(stream, yaml);
+		share_put(stream, yaml);
 	}
 	free(yaml);
 	return stream ? stream_end(stream, &text) : NULL;
 }
 
-/* Puts the checks behind a line and sees whether it is read back as the same; NULL, and
- * the line is freed, if it isn't. */
-static char *finish(char *line, const struct scenario *s, struct scenario *back,
-		    struct error *error)
+/* Puts notes and checks behind a line and sees whether it is read back as the same;
+ * NULL, and the line is freed, if it isn't. */
+static char *finish(char *line, const struct scenario *s, const char *notes,
+		    struct scenario *back, struct error *error)
 {
-	size_t length = line ? strlen(line) : 0;
+	size_t own = line ? strlen(line) : 0, length = own + strlen(notes);
 	char *whole = line ? realloc(line, length + CHECK + 2) : NULL;
 
 	if (!whole) {
@@ -404,12 +371,14 @@ static char *finish(char *line, const struct scenario *s, struct scenario *back,
 		error_set(error, NULL, 0, "out of memory");
 		return NULL;
 	}
+	strcpy(whole + own, notes);
 	whole[length] = ',';
 	check_of_text(whole, length, whole + length + 1);
 	whole[length + 1 + CHECK] = '\0';
 	if (!check_of_scenario(s, whole + length + 1 + HALF))
 		error_set(error, NULL, 0, "out of memory");
-	else if (share_read(back, whole, error) && memcmp(back, s, sizeof *s) == 0)
+	else if (share_read(back, whole, NULL, error) &&
+		 memcmp(back, s, sizeof *s) == 0)
 		return whole;
 	free(whole);
 	return NULL;
@@ -427,8 +396,8 @@ static void keep_shorter(char **best, char *line)
 
 /* From the plan of this model that needs fewest signs, or from none. NULL with an error
  * that says so: memory ran out, and another line would not be the shortest. */
-static char *write_nearest(const struct scenario *s, struct scenario *base,
-			   struct error *error)
+static char *write_nearest(const struct scenario *s, const char *notes,
+			   struct scenario *base, struct error *error)
 {
 	const struct preset *list;
 	int count = preset_list(PRESET_PLAN, &list);
@@ -440,11 +409,11 @@ static char *write_nearest(const struct scenario *s, struct scenario *base,
 		    strcmp(base->model.name, s->model.name) == 0)
 			keep_shorter(&best,
 				     finish(write_from(list[i].name, base, s, error), s,
-					    base, error));
+					    notes, base, error));
 	if (!error_is_memory(error)) {
 		scenario_defaults(base);
-		keep_shorter(&best,
-			     finish(write_from("-", base, s, error), s, base, error));
+		keep_shorter(&best, finish(write_from("-", base, s, error), s, notes,
+					   base, error));
 	}
 	if (!error_is_memory(error))
 		return best;
@@ -452,20 +421,23 @@ static char *write_nearest(const struct scenario *s, struct scenario *base,
 	return NULL;
 }
 
-char *share_write(const struct scenario *scenario, struct error *error)
+char *share_write(const struct scenario *scenario, const struct import_report *report,
+		  struct error *error)
 {
 	struct scenario *room = calloc(1, sizeof *room);
+	char *notes = share_note_write(report);
 	struct error why = { "" };
-	char *line = room ? write_nearest(scenario, room, &why) : NULL;
+	char *line = room && notes ? write_nearest(scenario, notes, room, &why) : NULL;
 
-	if (room && !line && !error_is_memory(&why))
-		line = finish(write_yaml(scenario), scenario, room, &why);
-	free(room);
-	if (!room || (!line && error_is_memory(&why)))
+	if (room && notes && !line && !error_is_memory(&why))
+		line = finish(write_yaml(scenario), scenario, notes, room, &why);
+	if (!room || !notes || (!line && error_is_memory(&why)))
 		error_set(error, NULL, 0, "out of memory");
 	else if (!line)
 		error_set(error, NULL, 0,
 			  "this scenario can't be told in one line; share its file "
 			  "(export yaml)");
+	free(notes);
+	free(room);
 	return line;
 }

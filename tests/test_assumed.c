@@ -31,19 +31,19 @@ static int remove_file(void **state)
 	return remove(file);
 }
 
-/* The command with the file where its words have a %. */
-static void holds(const char *form, const char *words)
+/* The command with this scenario where its words have a %. */
+static void holds(const char *form, const char *scenario, const char *words)
 {
 	const char *at = strchr(form, '%');
-	char command[256];
+	char command[4096];
 
-	snprintf(command, sizeof command, "%.*s%s%s", (int)(at - form), form, file,
+	snprintf(command, sizeof command, "%.*s%s%s", (int)(at - form), form, scenario,
 		 at + 1);
 	run_check(command, 0, words, NULL);
 }
 
 /* The file says neither machine nor vocabulary; both are no word of the knobs. */
-static void test_each_command_tells(void **state)
+static void check_commands(const char *scenario)
 {
 	static const char *const forms[] = {
 		"eval % --json",
@@ -54,20 +54,53 @@ static void test_each_command_tells(void **state)
 		"export json %",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-		holds(forms[i], "\"cluster\":\t\"dgx-h100\",\n");
-		holds(forms[i], "\"others\":\t\"vocab-size 51200\"\n");
+		holds(forms[i], scenario, "\"cluster\":\t\"dgx-h100\",\n");
+		holds(forms[i], scenario, "\"others\":\t\"vocab-size 51200\"\n");
 	}
-	holds("sweep % --vary mbs=1,2 --json",
+	holds("sweep % --vary mbs=1,2 --json", scenario,
 	      "\"assumed\":{\"cluster\":\"dgx-h100\",\"others\":\"vocab-size 51200\"}");
-	holds("compare % llama3-8b-8-h100",
+	holds("compare % llama3-8b-8-h100", scenario,
 	      "\n   assumed: dgx-h100, vocab-size 51200\nB  ");
-	holds("compare llama3-8b-8-h100 % --markdown",
+	holds("compare llama3-8b-8-h100 % --markdown", scenario,
 	      "; assumed: dgx-h100, vocab-size 51200\n");
-	holds("export markdown %", "| assumed | dgx-h100, vocab-size 51200 |");
-	holds("screen overview --size 120x36 %",
+	holds("export markdown %", scenario,
+	      "| assumed | dgx-h100, vocab-size 51200 |");
+	holds("screen overview --size 120x36 %", scenario,
 	      "~ assumed: dgx-h100, vocab-size 51200");
+}
+
+static void test_each_command_tells(void **state)
+{
+	(void)state;
+	check_commands(file);
+}
+
+/* A shared line takes along what was assumed; what an option settles, it does not. */
+static void test_a_line_tells(void **state)
+{
+	char command[256];
+	struct ran ran;
+
+	(void)state;
+	snprintf(command, sizeof command, "share %s", file);
+	ran = run(command);
+	assert_int_equal(ran.status, 0);
+	assert_non_null(strstr(ran.out, ",assumed=cluster,other=vocab-size%2051200,"));
+	ran.out[strcspn(ran.out, "\n")] = '\0';
+	check_commands(ran.out);
+	holds("share %", ran.out, ran.out);
+	holds("export share %", ran.out, ran.out);
+	holds("export yaml %", ran.out,
+	      "assumed:\n  \"cluster\": \"dgx-h100\"\n  \"vocab-size\": \"51200\"\n");
+	holds("eval --json --cluster dgx-h100 %", ran.out,
+	      "\"assumed\":\t{\n\t\t\"others\":\t\"vocab-size 51200\"\n");
+	ran_free(&ran);
+	snprintf(command, sizeof command, "share %s --cluster dgx-h100", file);
+	ran = run(command);
+	assert_null(strstr(ran.out, "assumed="));
+	assert_non_null(strstr(ran.out, ",other=vocab-size"));
+	ran_free(&ran);
 }
 
 /* A plan that is the first with knobs turned rests on what the first does, but for
@@ -105,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_command_tells),
+		cmocka_unit_test(test_a_line_tells),
 		cmocka_unit_test(test_settled_is_not_told),
 	};
 

@@ -347,7 +347,7 @@ static void forge(const char *folder, const char *by, const char *knobs,
 		*value++ = '\0';
 		assert_true(knob_parse(&s, knob_find(word), value, why, sizeof why));
 	}
-	line = share_write(&s, NULL);
+	line = share_write(&s, NULL, NULL);
 	assert_non_null(line);
 	snprintf(text, sizeof text,
 		 "format: 1\nchallenge: experts\nby: %s\nscenario: \"%s\"\nscore: %s\n",

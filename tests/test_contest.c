@@ -103,7 +103,7 @@ static void test_locked_knobs_say_why(void **state)
 	unchanged(&stage, &start);
 	assert_true(scenario_read(&other, "mixtral-8x7b-64-h100", NULL, NULL));
 	other.cluster.gpus = 128;
-	line = share_write(&other, NULL);
+	line = share_write(&other, NULL, NULL);
 	stage_type(&stage, "\33o");
 	explorer_paste(&stage.explorer, line, strlen(line));
 	stage_type(&stage, "\n");

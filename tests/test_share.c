@@ -33,12 +33,12 @@ static char *told(const struct scenario *s)
 {
 	struct error error = { "" };
 	struct scenario back;
-	char *line = share_write(s, &error);
+	char *line = share_write(s, NULL, &error);
 
 	if (!line)
 		fail_msg("%s", error.text);
 	memset(&back, 0xa5, sizeof back);
-	if (!share_read(&back, line, &error))
+	if (!share_read(&back, line, NULL, &error))
 		fail_msg("%s: %s", line, error.text);
 	if (memcmp(&back, s, sizeof back) != 0)
 		fail_msg("%s is another scenario", line);
@@ -242,7 +242,7 @@ static void test_damaged_lines_are_refused(void **state)
 					damage(room, strlen(room));
 			if (same_line(room, line))
 				continue;
-			if (share_read(&s, room, &error))
+			if (share_read(&s, room, NULL, &error))
 				fail_msg("%s was taken for %s", room, line);
 			assert_true(error.text[0] != '\0');
 			assert_memory_equal(&s, &kept, sizeof s);
@@ -286,6 +286,7 @@ static void test_hostile_lines_are_refused(void **state)
 		{ "s1:yaml=model:%20llama3.1-8b%0Atp:%20-1", "the line" },
 		{ "s1:yaml=model:%20llama3.1-8b%00", "damaged" },
 		{ "s1:yaml=model:%20llama3.1-8b,tp=2", "damaged" },
+		{ "s1:llama3-70b-64-h100,assumed=tp+tpp", "has not" },
 		{ "s1:llama3-70b-64-h100,tp=0", "tp" },
 		{ "s1:llama3-70b-64-h100,tp=99999999999999999999", "tp" },
 		{ "s1:llama3-70b-64-h100,tp=2,tp=4", "twice" },
@@ -306,7 +307,7 @@ static void test_hostile_lines_are_refused(void **state)
 		struct scenario s;
 
 		forge(t[i].body, line, sizeof line);
-		if (share_read(&s, line, &error))
+		if (share_read(&s, line, NULL, &error))
 			fail_msg("%s was taken", line);
 		if (!strstr(error.text, t[i].why))
 			fail_msg("%s: %s", line, error.text);
@@ -341,7 +342,7 @@ static void test_changed_bodies_are_refused(void **state)
 					damage(body, strlen(body));
 			forge(body, changed, sizeof changed);
 			strcpy(changed + strlen(changed) - 5, line + strlen(line) - 5);
-			if (!share_read(&back, changed, &error)) {
+			if (!share_read(&back, changed, NULL, &error)) {
 				assert_true(error.text[0] != '\0');
 				continue;
 			}
@@ -366,8 +367,46 @@ static void test_a_line_too_long_is_refused(void **state)
 	memset(line, 'a', length);
 	memcpy(line, "s1:", 3);
 	line[length] = '\0';
-	assert_false(share_read(&s, line, &error));
+	assert_false(share_read(&s, line, NULL, &error));
 	assert_non_null(strstr(error.text, "longer than"));
+	free(line);
+}
+
+/* Whatever the words of what was assumed are, they come back; a key that is none is
+ * refused.
+ */
+static void test_what_was_assumed_comes_back(void **state)
+{
+	static const char *const words[] = { "51200", "a,b=c%d+e", "",
+					     "\xc3\xa9 \"x\"" };
+	struct import_report told = { .count = 0 }, back = { .count = 0 };
+	struct error error = { "" };
+	struct scenario s, made;
+	char *line, *key;
+
+	(void)state;
+	assert_true(scenario_read(&s, "llama3-70b-64-h100", NULL, NULL));
+	import_note(&told, IMPORT_ASSUMED, "cluster", "dgx-h100");
+	import_note(&told, IMPORT_ASSUMED, "tp", "as in the recipes");
+	import_note(&told, IMPORT_TAKEN, "pp", "4");
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		import_note(&told, IMPORT_ASSUMED, "own-word", "%s", words[i]);
+	line = share_write(&s, &told, &error);
+	assert_non_null(line);
+	assert_true(share_read(&made, line, &back, &error));
+	assert_memory_equal(&made, &s, sizeof s);
+	assert_int_equal(back.count, 6);
+	assert_string_equal(back.note[0].text, "dgx-h100");
+	assert_string_equal(back.note[1].key, "tp");
+	assert_string_equal(back.note[1].text, "8");
+	for (int i = 0; i < 4; i++) {
+		assert_string_equal(back.note[2 + i].key, "own-word");
+		assert_string_equal(back.note[2 + i].text, words[i]);
+	}
+	key = strstr(line, "=cluster");
+	assert_non_null(key);
+	key[1] = 'k';
+	assert_false(share_read(&made, line, NULL, &error));
 	free(line);
 }
 
@@ -439,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_lines_are_refused),
 		cmocka_unit_test(test_changed_bodies_are_refused),
 		cmocka_unit_test(test_a_line_too_long_is_refused),
+		cmocka_unit_test(test_what_was_assumed_comes_back),
 		cmocka_unit_test(test_what_is_meant_as_a_line),
 		cmocka_unit_test(test_commands_take_a_line),
 		cmocka_unit_test(test_a_paste_opens_it),

@@ -245,7 +245,7 @@ static void recall(const struct request *r, const char *name,
 		import_settle(report, r->set[i].knob->key);
 	if (import_start(report, r->start) == 0)
 		return;
-	error_set(&note, name, 0, "assumed%s: %s",
+	error_set(&note, name && share_is(name) ? NULL : name, 0, "assumed%s: %s",
 		  report->format[0] != '\0' ? "" : " when it was imported",
 		  r->start->others);
 	fprintf(stderr, "shardscope: %s\n", note.text);

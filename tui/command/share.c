@@ -7,16 +7,22 @@
 
 int command_share(int argc, char **argv)
 {
-	struct arguments arguments = { .operands = 0 };
+	struct import_report *report = calloc(1, sizeof *report);
+	struct arguments arguments = { .report = report };
 	struct scenario scenario;
 	struct error error = { "" };
 	char *line;
 	int status;
 
+	if (!report)
+		return command_fail(&error);
 	if (!options_read(command_find("share"), &arguments, argc, argv, &scenario,
-			  &status))
+			  &status)) {
+		free(report);
 		return status;
-	line = share_write(&scenario, &error);
+	}
+	line = share_write(&scenario, report, &error);
+	free(report);
 	if (!line)
 		return command_fail(&error);
 	puts(line);
