@@ -262,7 +262,7 @@ static void test_bad_options_are_refused(void **state)
 				 "--cluster");
 	refuses("eval gpt2 --cluster vllm", "a stack: give it with --stack");
 	refuses("eval --model llama3-70b-64-h100", "a plan: give it without an option");
-	refuses("compare llama3.1-8b gpt2", "a model: give it with --model");
+	refuses("challenge small-bubble gpt2", "a model: give it with --model");
 	refuses("eval llama3.1-8b --model gpt2",
 		"two models, 'llama3.1-8b' and 'gpt2'");
 	refuses("eval llama3.1-8b gpt2", "two scenarios, 'llama3.1-8b' and 'gpt2'");
@@ -276,6 +276,8 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --data-parallel-size 8", "it is --dp here");
 	refuses("eval --days 8", "it is worked out; shardscope explain run_seconds");
 	refuses("eval --mfu 0.5", "it is worked out; shardscope explain mfu");
+	refuses("sweep --vary model=gpt2,llama3.1-8b",
+		"shardscope compare takes several");
 	refuses("eval --tp", "needs a value");
 	refuses("eval llama3-70b-64-h100 --set ep_overlap=off",
 		"--set ep_overlap=off: sets a variable of a script, and none is read; "

@@ -144,6 +144,19 @@ static void compares_what_is_named(void **state)
 	     "   assumed: dgx-h100, megatron-core, seq 4096, gbs 1024, tp 4, sp on, pp "
 	     "4, mbs 1, zero 1, split auto, recompute none, tokens 1 T\n"
 	     "B  tp=8 pp=1: llama3.1-70b on 64 x");
+	/* models without a plan get one each */
+	says("compare llama3.1-8b qwen3-8b --gpus 16", 0,
+	     "A  llama3.1-8b: llama3.1-8b on 16 x h100-sxm-80g, megatron-core\n"
+	     "   assumed: dgx-h100, megatron-core, seq 4096, gbs 512, ");
+	says("compare llama3.1-8b qwen3-8b --gpus 16", 0,
+	     "B  qwen3-8b: qwen3-8b on 16 x h100-sxm-80g, megatron-core\n   assumed: ");
+	says("compare llama3.1-8b llama3-70b-64-h100", 0,
+	     "  tokens                     1 T       100 B\n");
+	says("compare llama3.1-8b tp=4 --gpus 16", 0,
+	     "\nB  tp=4: llama3.1-8b on 16 x ");
+	says("compare llama3.1-8b", 2, "two plans or more");
+	says("compare llama3.1-8b qwen3-8b --model gpt2", 2, "two models");
+	says("compare", 2, "two plans or more");
 	says("compare nobodys tp=8", 2, "no plan 'nobodys'");
 	says("compare llama3-70b-64-h100 tpp=3", 2, "did you mean");
 	says("compare llama3-70b-64-h100 llama3.1-70b-4-h100-serve", 2, "one mode");

@@ -85,6 +85,8 @@ struct arguments {
 	/* Asked for each knob that is given; true takes it away from the scenario. */
 	bool (*knob)(void *context, const struct knob *knob, const char *text);
 	bool (*operand)(void *context, const char *text, struct error *error);
+	/* A model for which a plan is chosen, as if it stood there; or NULL. */
+	const char *model;
 	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
 	 * model is what --model says, or NULL. */
 	bool (*base)(void *context, const char *model, struct scenario *out,
@@ -111,6 +113,8 @@ struct arguments {
  * error was printed or --help was answered: then *status is what to exit with. */
 bool options_read(const struct command *command, const struct arguments *arguments,
 		  int argc, char **argv, struct scenario *scenario, int *status);
+/* Whether it is a model that stands where a scenario does: one without a plan. */
+bool command_names_model(const char *text);
 /* "assumed: ..." as a line of text, if anything was. */
 void command_print_start(const struct start *start, const struct scenario *scenario);
 /* A server whose stack nobody named and which only trains gets one that serves. */

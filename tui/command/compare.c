@@ -75,14 +75,9 @@ static bool open_plan(void *context, const char *model, struct scenario *out,
 		      struct error *error)
 {
 	struct asked *asked = context;
-	const char *name = asked->plans > 0 ? asked->title[asked->at].name : NULL;
+	const char *name = asked->title[asked->at].name;
 	char why[128];
 
-	if (!name || asked->plans < 2)
-		return error_set(
-			error, NULL, 0,
-			"compare: expected two plans or more, by name or file; "
-			"one as 'tp=8 pp=4' is the first with these turned");
 	snprintf(asked->report->model, sizeof asked->report->model, "%s",
 		 model ? model : "");
 	if (!asked->first || !turns_knobs(name))
@@ -162,6 +157,8 @@ static void print_problems(const struct estimate *e)
 	}
 }
 
+enum { COLUMN = 11 }; /* of each plan */
+
 static void print_knobs(const struct compare *c, const struct scenario *const *s)
 {
 	char text[64];
@@ -169,12 +166,13 @@ static void print_knobs(const struct compare *c, const struct scenario *const *s
 	if (c->knobs == 0)
 		puts("\nno knob differs");
 	else
-		printf("\n%-20s\n", "they differ in");
+		puts("\nthey differ in");
 	for (int k = 0; k < c->knobs; k++) {
 		printf("  %-18s", c->knob[k]->key);
 		for (int i = 0; i < c->plans; i++) {
-			knob_print(s[i], c->knob[k], text, sizeof text);
-			printf(" %11s", text);
+			if (knob_print(s[i], c->knob[k], text, sizeof text) > COLUMN)
+				knob_show(s[i], c->knob[k], text, sizeof text);
+			printf(" %*s", COLUMN, text);
 		}
 		putchar('\n');
 	}
@@ -250,6 +248,18 @@ static int compare_all(struct asked *asked, struct scenario *s, struct estimate 
 	return print(asked, scenario, estimate);
 }
 
+static bool too_few(void)
+{
+	struct error error = { "" };
+
+	error_set(
+		&error, NULL, 0,
+		"compare: expected two plans or more, by name or file; one as "
+		"'tp=8 pp=4' is the first with these turned, and a model gets a plan");
+	command_fail(&error);
+	return false;
+}
+
 int command_compare(int argc, char **argv)
 {
 	struct asked asked = { .plans = 0 };
@@ -267,10 +277,15 @@ int command_compare(int argc, char **argv)
 	good = s && e && asked.report &&
 	       options_read(command_find("compare"), &arguments, argc, argv, s,
 			    &status);
-	if (good)
+	if (good) {
 		bare = begin_with_options(&asked);
-	for (int i = 0; good && (i == 0 || i < asked.plans); i++) {
-		arguments.base = bare && i == 0 ? NULL : open_plan;
+		good = asked.plans > 1 || too_few();
+	}
+	for (int i = 0; good && i < asked.plans; i++) {
+		const char *name = bare && i == 0 ? NULL : asked.title[i].name;
+
+		arguments.model = name && command_names_model(name) ? name : NULL;
+		arguments.base = arguments.model || (bare && i == 0) ? NULL : open_plan;
 		asked.at = i;
 		asked.first = i > 0 ? s : NULL;
 		memset(asked.report, 0, sizeof *asked.report);

@@ -165,8 +165,7 @@ static bool take_set(struct request *r, const char *text, struct error *error)
 	return true;
 }
 
-/* A model that stands where a scenario does is one without a plan. */
-static bool names_model(const char *text)
+bool command_names_model(const char *text)
 {
 	return access(text, F_OK) != 0 && !share_is(text) &&
 	       !preset_find(PRESET_PLAN, text) && preset_find(PRESET_MODEL, text);
@@ -186,7 +185,7 @@ static bool take_operand(struct request *r, const struct arguments *arguments,
 		r->given.arg[r->given.args++] = text;
 		return true;
 	}
-	if (names_model(text) && !r->model && !r->scenario)
+	if (command_names_model(text) && !r->model && !r->scenario)
 		return (r->model = r->operand = text) != NULL;
 	if (r->scenario || r->operand)
 		return error_set(error, NULL, 0,
@@ -466,7 +465,9 @@ bool options_read(const struct command *command, const struct arguments *argumen
 		  int argc, char **argv, struct scenario *scenario, int *status)
 {
 	struct start own = { 0 };
-	struct request request = { .start =
+	struct request request = { .model = arguments->model,
+				   .operand = arguments->model,
+				   .start =
 					   arguments->start ? arguments->start : &own };
 	struct error error = { "" };
 

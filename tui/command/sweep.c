@@ -66,6 +66,12 @@ static bool take_vary(void *context, const char *value, struct error *error)
 	memcpy(key, value, (size_t)(equals - value));
 	key[equals - value] = '\0';
 	v->knob = knob_find(key);
+	if (strcmp(key, "model") == 0 || strcmp(key, "cluster") == 0 ||
+	    strcmp(key, "stack") == 0)
+		return error_set(error, NULL, 0,
+				 "--vary %s: a sweep turns the knobs of one model, "
+				 "cluster and stack; shardscope compare takes several",
+				 key);
 	if (!v->knob) {
 		const char *near = knob_nearest_key(key);
 

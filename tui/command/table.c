@@ -51,7 +51,7 @@ const struct command command_table[] = {
 	  "A B [C ...] [--KNOB VALUE ...] [--json|--markdown]",
 	  "Where the seconds and bytes of plans differ, row by row: computing, "
 	  "recomputation, what each dimension exposes, bubble, optimizer; they add up to "
-	  "the step. Plans are names, files or launch scripts; 'tp=8 pp=4' is the first "
+	  "the step. Plans are names, files, launch scripts or models without a plan; 'tp=8 pp=4' is the first "
 	  "with these knobs turned, or what the options say where it stands first. "
 	  "Options are for all of them; exit status 1 if any can't run or does not fit.",
 	  command_compare,
