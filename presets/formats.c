@@ -124,6 +124,7 @@ static const struct {
 	{ "--num_layers ", "megatron" },
 	{ "MaxText/configs/base.yml", "maxtext" },
 	{ "\n  megatron_amp_O2:", "megatron" },
+	{ "\n  train_iters:", "megatron" },
 	{ "\n    framework: ", "megatron" },
 	{ "\"zero_optimization\"", "deepspeed" },
 	{ "\"train_batch_size\"", "deepspeed" },

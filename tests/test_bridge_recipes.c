@@ -285,6 +285,33 @@ static void a_command_turns_on_fsdp(void **state)
 	}
 }
 
+/* Files of tutorials/recipes/llama/conf and of examples: overrides of a recipe that the
+ * command names, and what all recipes have besides. */
+static void overrides_leave_it_to_the_recipe(void **state)
+{
+#define OVERRIDES                                                    \
+	"dataset:\n  seq_length: 4096\ntrain:\n  train_iters: 100\n" \
+	"  global_batch_size: 128\n  micro_batch_size: 2\n"
+	struct scenario s;
+
+	(void)state;
+	read_with("llama3.2-1b");
+	read_good("megatron", OVERRIDES "peft:\n  dim: 8\n  alpha: 16\n", &s);
+	expect(&s, "precision", "bf16");
+	expect(&s, "zero", "1");
+	expect(&s, "lora_rank", "8");
+	assert_true(noted(IMPORT_ASSUMED, "precision"));
+	assert_true(noted(IMPORT_ASSUMED, "recipe"));
+	read_good("megatron", OVERRIDES "mixed_precision: fp16_mixed\n", &s);
+	expect(&s, "precision", "fp16");
+	expect(&s, "lora_rank", "off");
+	read_refused("megatron", OVERRIDES "model:\n  teacher:\n    seq_length: 1\n",
+		     "distillation");
+	read_with("");
+	read_refused("megatron", OVERRIDES, "names no model");
+#undef OVERRIDES
+}
+
 /* Layers that the stages of a recipe can't share: its file, which is not opened, counts
  * embedding and loss as two more, or has a layout. */
 static void a_recipe_divides_its_layers(void **state)
@@ -327,6 +354,7 @@ int main(void)
 		cmocka_unit_test(a_layout_of_its_own_function),
 		cmocka_unit_test(a_command_tells_adapters),
 		cmocka_unit_test(a_command_turns_on_fsdp),
+		cmocka_unit_test(overrides_leave_it_to_the_recipe),
 		cmocka_unit_test(types_are_torchs),
 		cmocka_unit_test(moments_are_as_wide_as_they_say),
 		cmocka_unit_test(a_recipe_is_read),

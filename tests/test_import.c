@@ -643,6 +643,9 @@ static void test_foreign(void **state)
 		{ "queue:\nworkload:\n  gpus: 256\n  image: a\n"
 		  "  configFile: settings.yaml\n  configPath: /workload\n",
 		  "that configFile names: give that file" },
+		/* overrides of Megatron-Bridge */
+		{ "model:\n  seq_length: 2048\ntrain:\n  train_iters: 600\n",
+		  "this file names no model" },
 		{ "python -m atom.entrypoints.openai_server --model $m -tp 8\n",
 		  "a server of ATOM" },
 		{ "defaults:\n  - /hydra_config/llmft/default\nrun:\n  name: x\n",

@@ -284,7 +284,9 @@ static bool read_vocab_multiple(const struct arguments *arguments, struct scenar
 static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 			struct import_report *report)
 {
-	const struct argument *recipe = find_recipe(arguments);
+	const struct argument *named = find_recipe(arguments);
+	const struct argument *recipe =
+		named ? named : arguments_find(arguments, "bridge-overrides");
 	const struct argument *primus = arguments_find(arguments, "primus-model");
 	const struct argument *set = arguments_find(arguments, "primus-settings");
 	char why[256];

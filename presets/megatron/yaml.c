@@ -299,6 +299,10 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 				  "its flags stand in train/%.60s.yaml beside it: give "
 				  "that file",
 				  other->text);
+	if (node_get(node_get(root, "model"), "teacher"))
+		return !error_set(error, arguments->file, root->line,
+				  "distillation, which needs a teacher beside the "
+				  "model, is not modelled; pre-training and SFT are");
 	if (node_get(root, "distributed_strategy") && node_get(root, "exp_manager"))
 		return !error_set(
 			error, arguments->file, root->line,
@@ -337,6 +341,26 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 			  first->kind == NODE_SCALAR ? first->text : "another file");
 }
 
+/* Overrides of a recipe of Megatron-Bridge that a command names: "--config-file". What
+ * they leave out is the recipe's; peft: is LoRA (peft/lora.py: dim). */
+static bool add_bridge(struct arguments *arguments, const struct node *root)
+{
+	const struct node *train = node_get(root, "train"),
+			  *peft = node_get(root, "peft"), *rank;
+	bool adapts = peft && peft->kind == NODE_MAP;
+
+	if (!train || train->kind != NODE_MAP)
+		return true;
+	rank = adapts ? node_get(peft, "dim") : NULL;
+	if (adapts &&
+	    !arguments_add(arguments, "bridge-lora",
+			   rank && rank->kind == NODE_SCALAR ? rank->text : "32",
+			   peft->line))
+		return false;
+	return arguments_add(arguments, "bridge-overrides",
+			     "the recipe under this file", train->line);
+}
+
 bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t length,
 			 struct error *error)
 {
@@ -360,7 +384,8 @@ bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t l
 		document_free(&document);
 		return false;
 	}
-	if (trainer && !add_trainer(arguments, trainer))
+	if (trainer ? !add_trainer(arguments, trainer)
+		    : !add_bridge(arguments, document.root))
 		good = error_set(error, arguments->file, trainer->line,
 				 "more than %d flags", ARGUMENTS_MAX);
 	if (good && swift_looks_like(document.root))
