@@ -2,11 +2,13 @@
 #include "presets/report_list.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
 #include "engine/advice/advice.h"
+#include "presets/challenge_file.h"
 #include "presets/report.h"
 
 /* Names parted by blanks. */
@@ -51,6 +53,30 @@ char *report_presets(enum preset_kind kind)
 		else
 			cJSON_AddNullToObject(row, "hf_id");
 	}
+	return report_print(root, false);
+}
+
+char *report_challenges(void)
+{
+	char names[CHALLENGE_MOST][MAX_NAME];
+	int count = challenge_names(names);
+	struct challenge *c = malloc(sizeof *c);
+	cJSON *root = c ? cJSON_CreateObject() : NULL, *challenges;
+
+	if (!c)
+		return NULL;
+	cJSON_AddStringToObject(root, "kind", "challenges");
+	challenges = cJSON_AddArrayToObject(root, "presets");
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		bool good = challenge_read(c, names[i], &error);
+		cJSON *row =
+			begin_row(challenges, names[i], good ? c->title : error.text);
+
+		add_names(row, "also", NULL);
+		cJSON_AddNullToObject(row, "hf_id");
+	}
+	free(c);
 	return report_print(root, false);
 }
 

@@ -208,6 +208,7 @@ static void test_command(void **state)
 	run_check("check --gpus 64 --tp 2 --pp 1 --json", 1,
 		  "\"nearest\":\t{\n\t\t\t\t\"", NULL);
 	run_check("list rules", 0, "E7 ", NULL);
+	run_check("list challenges", 0, "small-bubble ", NULL);
 	run_check("check no/such/file.yaml", 2, NULL, "no/such/file");
 	unlink(path);
 }

@@ -308,7 +308,7 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --dp 3", "makes it");
 	refuses("eval one two", "two scenarios");
 	refuses("list", "usage");
-	refuses("list toys", "plans|lessons|rules");
+	refuses("list toys", "plans|lessons|challenges|rules");
 	refuses("show toys", "plan or lesson");
 	refuses("show nothing", "no model");
 	refuses("screen nowhere", "no view");

@@ -78,6 +78,7 @@ static void test_commands(void **state)
 		"list --json clusters",
 		"list plans --json",
 		"list stacks --json",
+		"list challenges --json",
 		"list rules --json",
 		"validate tests/validation/torchtitan.yaml --json",
 		"validate tests/validation/inference/open_loop.yaml --json",

@@ -46,6 +46,7 @@ static const char *const commands[] = {
 	"list stacks",
 	"list plans --json",
 	"list lessons",
+	"list challenges",
 	"list rules",
 	"show dgx-h100",
 	"show megatron-core",

@@ -63,6 +63,7 @@ void operand_words(enum operand operand,
 	case OPERAND_KIND:
 		for (int i = 0; i < PRESET_KIND_COUNT; i++)
 			each(context, preset_kind_label((enum preset_kind)i), "");
+		each(context, "challenges", "");
 		each(context, "rules", "");
 		break;
 	case OPERAND_VIEW:

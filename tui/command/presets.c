@@ -5,6 +5,7 @@
 
 #include "engine/advice/advice.h"
 #include "engine/knob/finding.h"
+#include "presets/challenge_file.h"
 #include "presets/library.h"
 #include "presets/report_list.h"
 #include "tui/command.h"
@@ -66,6 +67,27 @@ static int print_json(char *text)
 	return command_finish(STATUS_GOOD);
 }
 
+static int list_challenges(void)
+{
+	char names[CHALLENGE_MOST][MAX_NAME];
+	struct challenge *c = malloc(sizeof *c);
+	int count = challenge_names(names), width = 0;
+
+	if (!c)
+		return command_fail(&(struct error){ "out of memory" });
+	for (int i = 0; i < count; i++)
+		if ((int)strlen(names[i]) > width)
+			width = (int)strlen(names[i]);
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+
+		printf("%-*s  %s\n", width, names[i],
+		       challenge_read(c, names[i], &error) ? c->title : error.text);
+	}
+	free(c);
+	return command_finish(STATUS_GOOD);
+}
+
 int command_list(int argc, char **argv)
 {
 	const struct preset *list;
@@ -79,6 +101,8 @@ int command_list(int argc, char **argv)
 		return command_help(command_find("list"));
 	if (strcmp(name, "rules") == 0)
 		return json ? print_json(report_rules()) : list_rules();
+	if (strcmp(name, "challenges") == 0)
+		return json ? print_json(report_challenges()) : list_challenges();
 	if (kind >= 0 && json)
 		return print_json(report_presets((enum preset_kind)kind));
 	if (kind < 0)

@@ -75,7 +75,7 @@ const struct command command_table[] = {
 	  true,
 	  { OPERAND_SCENARIO } },
 	{ "list",
-	  "models|clusters|stacks|plans|lessons|rules [--json]",
+	  "models|clusters|stacks|plans|lessons|challenges|rules [--json]",
 	  "The presets of a kind, or the rules of check; one per line, name first.",
 	  command_list,
 	  list_options,
