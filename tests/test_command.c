@@ -278,6 +278,11 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --mfu 0.5", "it is worked out; shardscope explain mfu");
 	refuses("sweep --vary model=gpt2,llama3.1-8b",
 		"shardscope compare takes several");
+	/* short for one option, and said of another */
+	refuses("eval --context 8", "no option '--context'; it is --seq or --cp here");
+	refuses("eval --sequence=8192", "it is --seq here");
+	refuses("eval --micro 2", "it is --mbs here");
+	refuses("eval --expert 8", "it is --ep here");
 	refuses("eval --tp", "needs a value");
 	refuses("eval llama3-70b-64-h100 --set ep_overlap=off",
 		"--set ep_overlap=off: sets a variable of a script, and none is read; "

@@ -10,11 +10,17 @@ static const struct {
 	const char *word, *key;
 } synonyms[] = {
 	{ "context length", "seq" },
+	{ "context", "seq" },
+	{ "context", "cp" },
+	{ "sequence", "seq" },
 	{ "length", "seq" },
 	{ "ctx", "seq" },
 	{ "seq length", "seq" },
 	{ "sequence length", "seq" },
 	{ "microbatch", "mbs" },
+	{ "micro", "mbs" },
+	{ "expert", "ep" },
+	{ "rate", "request_rate" },
 	{ "batch size", "gbs" },
 	{ "batch size", "mbs" },
 	{ "batch", "gbs" },

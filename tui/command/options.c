@@ -442,9 +442,17 @@ static bool parse(const struct command *command, const struct arguments *argumen
 	optind = 0;
 	opterr = 0;
 	while (good) {
-		int value = getopt_long(argc, argv, "-:h", table->option, NULL);
+		int at = -1;
+		int value = getopt_long(argc, argv, "-:h", table->option, &at);
 
 		if (value == -1)
+			break;
+		/* a value of its own stands behind the word */
+		good = at < 0 ||
+		       option_is_meant(command,
+				       argv[optind - 1 - (optarg == argv[optind - 1])],
+				       table->name[at], &error);
+		if (!good)
 			break;
 		if (value == OPTION_HELP || value == 'h') {
 			*status = command_help(command);

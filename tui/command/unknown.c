@@ -111,3 +111,22 @@ bool option_unknown(const struct command *command, const char *name,
 				 name, number->key);
 	return error_set(error, NULL, 0, "no option '%.60s'; --help lists them", name);
 }
+
+bool option_is_meant(const struct command *command, const char *word,
+		     const char *option, struct error *error)
+{
+	const struct knob *own = knob_find(option), *other;
+	const char *key;
+	char name[MAX_NAME], *bare;
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+	bare = name + strspn(name, "-");
+	if (!command->knobs || knob_distance(bare, option) == 0)
+		return true;
+	for (int i = 0; (key = meant_key(bare, i)); i++) {
+		other = knob_find(key);
+		if (other && other != own)
+			return option_unknown(command, name, error);
+	}
+	return true;
+}

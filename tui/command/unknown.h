@@ -9,5 +9,10 @@
  * option that is spelled nearest. */
 bool option_unknown(const struct command *command, const char *name,
 		    struct error *error);
+/* The same where a word begins just one option and is used for another thing: nobody is
+ * given context parallelism who asks for a --context of so many tokens. True where it
+ * is the option itself, or only short for it. */
+bool option_is_meant(const struct command *command, const char *word,
+		     const char *option, struct error *error);
 
 #endif
