@@ -11,8 +11,9 @@ static int clamp(int value, int least, int most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* Columns of a forward from which two shades part it from the next. */
-enum { SHADED = 3 };
+/* Columns of a forward from which two shades part it from the next: narrower ones would
+ * be a chequerboard where lanes lie on each other, and dots anywhere. */
+enum { SHADED = 3, SHADED_APART = 2 };
 
 /* --- lanes --- */
 
@@ -23,7 +24,7 @@ struct lane {
 	const struct window *window;
 	const struct stretch *stretch;
 	bool dense; /* one shade, no labels */
-	bool even;  /* one shade: lanes of two would be a chequerboard */
+	bool even;  /* one shade: stripes of two would be too narrow */
 	struct span *span;
 	char (*label)[8];
 	int count, room, items;
@@ -380,8 +381,8 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 {
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
 	struct timeline_item one = timeline_item(t, 0);
-	double forward = one.end - one.start;
-	bool even = rows == 1 && forward < SHADED * window->each;
+	double least = (rows == 1 ? SHADED : SHADED_APART) * window->each;
+	bool even = one.end - one.start < least;
 
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
 		struct rect line = { rect.x, rect.y + i * rows, rect.width,
