@@ -237,7 +237,7 @@ static unsigned turn(struct explorer *explorer, const struct knob *knob, int dir
 		challenge_neighbour(&explorer->contest->challenge.problem,
 				    &explorer->scenario, knob, direction, &next);
 	if (next == now) {
-		explorer_say(explorer, ROLE_WARNING, "this is the %s value",
+		explorer_say(explorer, ROLE_WARNING, "%s value",
 			     direction > 0 ? "last" : "first");
 		return CHANGED_SCREEN;
 	}
