@@ -287,7 +287,7 @@ static void paint_shorter(const struct canvas *canvas, enum palette palette,
 
 	if (!thorough &&
 	    (length > most ? length < most + most / 10 || !follows
-			   : length > modest && length < modest + modest / 8)) {
+			   : length > modest && length < modest + modest / 2)) {
 		pen_return(start);
 		copy_cells(&painter.shown, &painter.before);
 		paint_frame(canvas, palette, start, true);
