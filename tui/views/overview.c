@@ -247,7 +247,11 @@ static void draw_numbers(struct page *p)
 	draw_memory(p);
 	draw_time(p);
 	draw_throughput(p);
-	page_traffic(p);
+	/* a view that shows it stands above */
+	if (p->explorer->view == VIEW_TRAFFIC)
+		p->y++;
+	else
+		page_traffic(p);
 }
 
 /* The numbers of a server stand in three columns, those of training in two too. */
@@ -347,13 +351,26 @@ bool overview_beside(const struct explorer *explorer, struct canvas *canvas,
 	return true;
 }
 
+enum { NUMBERS = 12, HIGH = 44 };
+
+/* More under the map of a large machine and the rings of three groups or more, which
+ * take most of what a slow line carries at once. */
+static int rows_for_numbers(const struct explorer *explorer, struct rect rect)
+{
+	bool large = explorer->view == VIEW_TOPOLOGY &&
+		     explorer->scenario.cluster.gpus > 128;
+
+	return large && rect.height >= HIGH ? 22 : NUMBERS;
+}
+
 void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
-	enum { FEW = 5, NUMBERS = 12, HIGH = 44 };
+	enum { FEW = 5 };
 	struct rect rest = view_rest(canvas, rect);
 	int foot = overview_foot(explorer, rect.height);
-	bool many = rest.height >= foot + NUMBERS && has_numbers(explorer);
+	bool many = rest.height >= foot + rows_for_numbers(explorer, rect) &&
+		    has_numbers(explorer);
 
 	if (rest.height < FEW || explorer->overview_shown)
 		return;

@@ -137,22 +137,30 @@ static int topology_foot(const struct layout *layout)
 	return 1 + (used > 0 ? 2 * used : 1);
 }
 
+/* Ranks beside each other in a box: a row of those that stand close. */
+static int ranks_across(int64_t unit, int cell)
+{
+	int across = unit <= 16 ? 4 : 12;
+
+	if (cell == 1)
+		across *= 2;
+	return unit < across ? (int)unit : across;
+}
+
 /* Boxes of ranks that are so many columns wide. */
 static void set_cell(struct layout *out, struct rect rect, int cell)
 {
-	int most = (rect.width - 4) / cell;
+	int frame = cell == 1 ? 3 : 4, most = (rect.width - frame) / cell;
 
 	out->cell = cell;
-	out->columns = out->unit <= 16 ? 4 : 12;
-	if (out->unit < out->columns)
-		out->columns = (int)out->unit;
+	out->columns = ranks_across(out->unit, cell);
 	/* all of a box has room in the height, if need be in longer rows */
 	if (rect.height > 2 && out->unit > (int64_t)out->columns * (rect.height - 2))
 		out->columns = (int)((out->unit + rect.height - 3) / (rect.height - 2));
 	if (out->columns > most)
 		out->columns = most < 1 ? 1 : most;
 	out->rows = (int)((out->unit + out->columns - 1) / out->columns);
-	out->width = out->columns * cell + 4;
+	out->width = out->columns * cell + frame;
 	out->height = out->rows + 2;
 	if (out->height > rect.height && rect.height > 3) {
 		out->height = rect.height;
@@ -166,6 +174,25 @@ static bool have_room(const struct layout *layout)
 {
 	return layout->units <= (int64_t)layout->across * layout->shown &&
 	       layout->unit <= (int64_t)layout->columns * layout->rows;
+}
+
+/* Numbers beside the ranks where they have room. Of many nodes the ranks stand close,
+ * in so many lines at most: more of them show no more than a count does, and are a
+ * thousand bytes over a slow line each time that groups change. */
+static void set_cells(struct layout *out, struct rect rect, int most)
+{
+	enum { MANY = 128, CLOSE = 8 };
+
+	set_cell(out, rect, 8);
+	if (have_room(out))
+		return;
+	set_cell(out, rect, 2);
+	if (out->world <= MANY)
+		return;
+	if (out->unit >= CLOSE)
+		set_cell(out, rect, 1);
+	if (out->shown > most && most > 0)
+		out->shown = most;
 }
 
 static void add_unit(struct layout *out, int64_t unit)
@@ -298,9 +325,7 @@ void topology_lay_out(const struct explorer *explorer, struct rect rect,
 	out->units = (out->world + out->unit - 1) / out->unit;
 	map.height = rect.height - 1 - topology_foot(out);
 	map.width--;
-	set_cell(out, map, 8);
-	if (!have_room(out))
-		set_cell(out, map, 2);
+	set_cells(out, map, 3 + rect.height / 80);
 	if (!have_room(out))
 		fold(explorer, out);
 }

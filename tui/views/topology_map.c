@@ -114,16 +114,19 @@ static void draw_box(const struct explorer *explorer, struct canvas *canvas,
 {
 	bool here = holds(layout, unit, topology_chosen(explorer));
 	bool several = layout->unit > layout->per_node;
+	int left = r.x + (layout->cell > 1 ? 2 : 1);
+	char name[32];
 
 	widget_frame(canvas, r,
 		     !here            ? ROLE_QUIET
 		     : canvas->colour ? ROLE_FOCUS
 				      : ROLE_VALUE /* reversed lines are a slab */);
-	canvas_format(canvas, r.x + 1, r.y, r.width - 2, here ? ROLE_VALUE : ROLE_QUIET,
-		      several        ? "domain %lld"
-		      : r.width > 10 ? "node %lld"
-				     : "n %lld",
-		      (long long)unit);
+	snprintf(name, sizeof name, several ? "domain %lld" : "node %lld",
+		 (long long)unit);
+	if (text_width(name) > r.width - 2 && !several)
+		snprintf(name, sizeof name, "n %lld", (long long)unit);
+	canvas_text(canvas, r.x + 1, r.y, r.width - 2, here ? ROLE_VALUE : ROLE_QUIET,
+		    name);
 	for (int64_t i = 0; i < layout->unit; i++) {
 		int64_t rank = unit * layout->unit + i;
 		int row = (int)(i / layout->columns),
@@ -131,19 +134,24 @@ static void draw_box(const struct explorer *explorer, struct canvas *canvas,
 
 		if (rank >= layout->world || row >= layout->rows)
 			break;
-		draw_cell(explorer, canvas, r.x + 2 + column * layout->cell,
-			  r.y + 1 + row, layout, rank);
+		draw_cell(explorer, canvas, left + column * layout->cell, r.y + 1 + row,
+			  layout, rank);
 		if (column > 0 && layout->cell == 2)
-			join_lit(canvas, r.x + 2 + column * layout->cell,
-				 r.y + 1 + row);
+			join_lit(canvas, left + column * layout->cell, r.y + 1 + row);
 	}
 }
 
 /* Boxes that are left out, as a count between the links. */
 static void draw_gap(struct canvas *canvas, struct rect r, int64_t count)
 {
-	canvas_format(canvas, r.x + 1, r.y + r.height / 2, r.width - 1, ROLE_LABEL,
-		      "%lld alike", (long long)count);
+	char text[32];
+	int width = snprintf(text, sizeof text, "%lld alike", (long long)count);
+	int indent = width < r.width;
+
+	if (width > r.width)
+		snprintf(text, sizeof text, "%lld", (long long)count);
+	canvas_text(canvas, r.x + indent, r.y + r.height / 2, r.width - indent,
+		    ROLE_LABEL, text);
 }
 
 static int64_t boxes(const struct layout *layout)
@@ -218,9 +226,11 @@ int64_t topology_rank_at(const struct explorer *explorer, struct rect rect,
 		return -1;
 	unit = unit_of(layout, n);
 	y = (y - rect.y) % layout->height - 1;
-	x = ((x - rect.x) % layout->width - 2) / layout->cell;
-	if (unit < 0 || y < 0 || y >= layout->rows || x < 0 || x >= layout->columns)
+	x = (x - rect.x) % layout->width - (layout->cell > 1 ? 2 : 1);
+	if (unit < 0 || y < 0 || y >= layout->rows || x < 0 ||
+	    x >= layout->columns * layout->cell)
 		return -1;
+	x /= layout->cell;
 	rank = unit * layout->unit + y * layout->columns + x;
 	return rank < layout->world && rank < (unit + 1) * layout->unit ? rank : -1;
 }
