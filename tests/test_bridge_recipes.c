@@ -285,6 +285,40 @@ static void a_command_turns_on_fsdp(void **state)
 	}
 }
 
+/* llama3.py, deepseek_v3.py: names end in GPUs, chip, precision and maybe a length. */
+static void names_tell_the_machine(void **state)
+{
+	static const struct {
+		const char *says, *gpus, *cluster, *precision, *cp;
+	} cases[] = {
+		{ "llama3_8b_pretrain_64gpu_h100_bf16_128k_config", "64", "dgx-h100",
+		  "bf16", "1" },
+		{ "deepseek_v3_pretrain_256gpu_gb200_fp8mx_config", "256",
+		  "gb200-nvl72", "mxfp8", NULL },
+		{ "deepseek_v3_pretrain_256gpu_gb200_fp8mx_config "
+		  "mixed_precision=bf16_mixed",
+		  "256", "gb200-nvl72", "bf16", NULL },
+		/* what is said besides goes before */
+		{ "llama3_8b_pretrain_64gpu_h100_nvfp4_128k_config --nnodes 4 "
+		  "--nproc_per_node 8 model.context_parallel_size=4",
+		  "32", "dgx-h100", "nvfp4", NULL },
+		{ "qwen3_8b_pretrain_config", "8", "dgx-h100", "bf16", NULL },
+	};
+	char text[320];
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		snprintf(text, sizeof text, "python run_recipe.py --recipe %s",
+			 cases[i].says);
+		read_good("megatron", text, &s);
+		expect(&s, "gpus", cases[i].gpus);
+		expect(&s, "precision", cases[i].precision);
+		assert_string_equal(s.cluster.name, cases[i].cluster);
+		assert_int_equal(noted(IMPORT_ASSUMED, "cp"), cases[i].cp != NULL);
+	}
+}
+
 /* Files of tutorials/recipes/llama/conf and of examples: overrides of a recipe that the
  * command names, and what all recipes have besides. */
 static void overrides_leave_it_to_the_recipe(void **state)
@@ -355,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_command_tells_adapters),
 		cmocka_unit_test(a_command_turns_on_fsdp),
 		cmocka_unit_test(overrides_leave_it_to_the_recipe),
+		cmocka_unit_test(names_tell_the_machine),
 		cmocka_unit_test(types_are_torchs),
 		cmocka_unit_test(moments_are_as_wide_as_they_say),
 		cmocka_unit_test(a_recipe_is_read),

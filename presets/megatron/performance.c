@@ -3,6 +3,7 @@
  * --compute_dtype fp8_cs` (NVIDIA-NeMo/Megatron-Bridge@067f987df, scripts/performance:
  * argument_parser.py, utils/overrides.py, utils/precision.py; recipes/common.py).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,8 +96,55 @@ static void drop_none(struct arguments *arguments)
 	arguments->count = kept;
 }
 
+/* "fp8mx" of a recipe's name as --compute_dtype has it. */
+static const char *mixed_by_name(const char *word)
+{
+	size_t length = strcspn(word, "_");
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+		const char *w = word, *type = types[i].type;
+
+		while (*type != '\0' && (*type == '_' || *type == *w)) {
+			w += *type != '_';
+			type++;
+		}
+		if (*type == '\0' && !types[i].recipe && w == word + length)
+			return types[i].mixed;
+	}
+	return NULL;
+}
+
+/* The end of recipes' names: llama3_8b_pretrain_64gpu_h100_fp8cs_128k_config. What the
+ * command says itself goes before. */
+static bool add_by_name(struct arguments *arguments, const struct argument *recipe,
+			struct error *error)
+{
+	static const char *const says[] = { "mixed-precision", "bf16", "fp16", "fp8" };
+	const char *chip = strstr(recipe->value, "gpu_"), *from = chip, *mixed;
+	char name[16];
+
+	while (from && from > recipe->value && from[-1] >= '0' && from[-1] <= '9')
+		from--;
+	if (!chip || from == chip || from == recipe->value || from[-1] != '_')
+		return true;
+	chip += strlen("gpu_");
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(chip, "_"), chip);
+	if (arguments->world <= 0)
+		arguments->world = strtoll(from, NULL, 10);
+	if (!arguments_find(arguments, "bridge-machine") &&
+	    !arguments_add(arguments, "bridge-machine", name, recipe->line))
+		return false;
+	for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+		if (arguments_find(arguments, says[i]))
+			return true;
+	chip += strcspn(chip, "_");
+	mixed = mixed_by_name(chip + (*chip == '_'));
+	return !mixed || mixed_add(arguments, mixed, recipe->line, error);
+}
+
 bool performance_add(struct arguments *arguments, struct error *error)
 {
+	const struct argument *named = arguments_find(arguments, "recipe");
 	const struct argument *recipe = arguments_find(arguments, "model-recipe-name");
 	const struct argument *gpus = arguments_find(arguments, "num-gpus");
 	const char *gpu = value_of(arguments, "gpu", NULL), *mixed;
@@ -104,7 +152,7 @@ bool performance_add(struct arguments *arguments, struct error *error)
 
 	recipe = recipe ? recipe : arguments_find(arguments, "nemo-recipe");
 	if (!recipe)
-		return true;
+		return !named || add_by_name(arguments, named, error);
 	line = recipe->line;
 	/* their degrees hang on it */
 	if (gpus && gpus->missing)

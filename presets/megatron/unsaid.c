@@ -48,6 +48,10 @@ bool unsaid_length(struct flag_reader *r)
 	}
 	import_note(r->report, IMPORT_ASSUMED, "seq", "%lld, by the recipe's name",
 		    length);
+	/* the recipe splits sequences that no GPU holds */
+	if (!flag_find(r, "context-parallel-size"))
+		import_note(r->report, IMPORT_ASSUMED, "cp",
+			    "1: the recipe's own is not read");
 	return flag_set_count(r, "seq", length, recipe);
 }
 
