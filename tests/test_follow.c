@@ -3,6 +3,7 @@
  * a server and the timeline of a step, after any turns back and forth. */
 #include <string.h>
 
+#include "engine/explain/explain.h"
 #include "engine/predict/predict.h"
 #include "engine/whatif/whatif.h"
 #include "presets/library.h"
@@ -10,6 +11,7 @@
 #include "tests/support/random.h"
 #include "tests/support/stage.h"
 #include "tui/clock.h"
+#include "tui/explorer/follow.h"
 #include "tui/explorer/load.h"
 #include "tui/view.h"
 
@@ -66,6 +68,33 @@ static void check_strip(const struct explorer *explorer)
 		assert_true(a->value == b->value && a->legal == b->legal &&
 			    a->fits == b->fits && a->lacks == b->lacks &&
 			    a->moved == b->moved && a->step_seconds == b->step_seconds);
+	}
+}
+
+/* What a number is explained with is of the scenario that is open. */
+static void check_explained(const struct explorer *explorer)
+{
+	static const char *const keys[] = {
+		"step_seconds", "compute_seconds",
+		"bubble_ratio", "stages.0.activations_bytes",
+		"tpot_seconds", "prefill_seconds"
+	};
+	static struct explanation kept, fresh;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		bool found = explain(&explorer->scenario, &explorer->estimate, keys[i],
+				     &fresh);
+
+		assert_int_equal(follow_explain(explorer->follow, &explorer->scenario,
+						&explorer->estimate, keys[i], &kept),
+				 found);
+		if (!found)
+			continue;
+		assert_string_equal(kept.formula, fresh.formula);
+		assert_int_equal(kept.terms, fresh.terms);
+		for (int k = 0; k < fresh.terms; k++)
+			assert_memory_equal(&kept.term[k].value, &fresh.term[k].value,
+					    sizeof fresh.term[k].value);
 	}
 }
 
@@ -151,8 +180,10 @@ static void check_plan(const char *plan, int presses)
 		check_an_arrow(&s.explorer);
 		check_curve(&s.explorer);
 		check_timeline(&s.explorer);
-		if (next(3) == 0)
-			check_advice(&s.explorer);
+		if (next(3) > 0)
+			continue;
+		check_advice(&s.explorer);
+		check_explained(&s.explorer);
 	}
 	stage_close(&s);
 }
