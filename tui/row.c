@@ -12,7 +12,7 @@ static const struct look plain = { .fore = -1, .back = -1 };
 /* What each cell of the row at work is to be. */
 static struct target {
 	struct shape shape;
-	bool differs, blank, half;
+	bool differs, blank;
 } target_of[CANVAS_MAX];
 
 /* --- what differs ------------------------------------------------------------ */
@@ -42,9 +42,8 @@ static bool shape_is(const struct shape *shape, struct shape other)
 static struct target compare_cell(const struct cell *cell, const struct cell *shown,
 				  bool equal, struct known *known)
 {
-	struct target target = { .half = cell->code == 0 || shown->code == 0 };
+	struct target target = { .shape.code = cell->code };
 
-	target.shape.code = cell->code;
 	if (equal && cell->code != ' ')
 		return target;
 	if (!known->cell || !cell_is(cell, known->cell))
@@ -56,6 +55,11 @@ static struct target compare_cell(const struct cell *cell, const struct cell *sh
 				 !shape_is(&target.shape, paint_shape(shown));
 	return target;
 }
+
+/* Cells from the first that differs to behind the last one. */
+struct extent {
+	int first, end;
+};
 
 /* --- erasing ----------------------------------------------------------------- */
 
@@ -89,18 +93,45 @@ static void weigh(struct saving *saving, const struct target *target)
 	saving->again = again;
 }
 
+/* Blanks that are erased save no more than this each. */
+enum { MOST_SAVED = 1 + ROW_MOVE };
+
+/* Weighs the cells behind all that differ; false: there is so much to be written again
+ * that no erasure pays. */
+static bool weigh_rest(struct saving *saving, const struct cell *row, int differing,
+		       int end, int width)
+{
+	struct known known = { .cell = NULL };
+
+	for (int x = width - 1; x >= end; x--) {
+		target_of[x] = compare_cell(&row[x], &row[x], true, &known);
+		weigh(saving, &target_of[x]);
+		if (saving->bytes < -MOST_SAVED * differing)
+			return false;
+	}
+	return true;
+}
+
+/* Of a wide character, now or before. */
+static bool is_half(const struct cell *row, const struct cell *shown, int x)
+{
+	return row[x].code == 0 || shown[x].code == 0;
+}
+
 /* Where in this row it pays most to erase all that follows; -1: nowhere. */
-static int find_erasure(int first, int width, int y)
+static int find_erasure(const struct cell *row, const struct cell *shown,
+			struct extent all, int width, int y)
 {
 	struct saving saving = { 0 };
 	int best = 0, place = -1;
 
-	for (int x = width - 1; x >= first; x--) {
-		const struct target *target = &target_of[x];
+	if (!weigh_rest(&saving, row, all.end - all.first, all.end, width))
+		return -1;
+	for (int x = all.end - 1; x >= all.first; x--) {
 		int net;
 
-		weigh(&saving, target);
-		if (target->half || (x > 0 && target_of[x - 1].half))
+		weigh(&saving, &target_of[x]);
+		if (is_half(row, shown, x) || (x > 0 && is_half(row, shown, x - 1)))
 			continue;
 		net = saving.bytes - ERASE;
 		if (net <= best)
@@ -164,49 +195,47 @@ static void join_blanks(int first, int end)
 	}
 }
 
-/* Notes which cells differ, and returns the one behind the last of them; *first is -1
- * where none does. */
-static int compare(const struct cell *row, const struct cell *shown, int width,
-		   int *first)
+/* Notes what each of them is to be; nothing may be seen of a difference. */
+static struct extent compare(const struct cell *row, const struct cell *shown,
+			     int width)
 {
 	struct known known = { .cell = NULL };
-	int end = 0;
+	struct extent all = { 0, width };
+	int x;
 
-	*first = -1;
-	for (int x = 0; x < width; x++) {
-		bool equal = cell_is(&row[x], &shown[x]);
-
-		if (*first < 0 && equal)
-			continue;
-		target_of[x] = compare_cell(&row[x], &shown[x], equal, &known);
-		if (!target_of[x].differs)
-			continue;
-		*first = *first < 0 ? x : *first;
-		end = x + 1;
-	}
-	return end;
+	while (all.first < width && cell_is(&row[all.first], &shown[all.first]))
+		all.first++;
+	while (all.end > all.first && cell_is(&row[all.end - 1], &shown[all.end - 1]))
+		all.end--;
+	for (x = all.first; x < all.end; x++)
+		target_of[x] = compare_cell(&row[x], &shown[x],
+					    cell_is(&row[x], &shown[x]), &known);
+	while (all.first < all.end && !target_of[all.first].differs)
+		all.first++;
+	return all;
 }
 
 bool row_paint(const struct canvas *canvas, int y, struct cell *shown)
 {
-	int width = canvas->width, first, end, erasure = -1;
+	int width = canvas->width, erasure = -1;
 	size_t start = (size_t)y * (size_t)width;
 	const struct cell *row = canvas->cell + start;
 	bool corner = pen_scrolls_at_end() && y == canvas->height - 1;
+	struct extent all;
 
 	if (memcmp(row, shown, (size_t)width * sizeof *row) == 0)
 		return false;
-	end = compare(row, shown, width, &first);
-	if (first < 0)
+	all = compare(row, shown, width);
+	if (all.first == all.end)
 		return false;
 	if (pen_can_erase_line())
-		erasure = find_erasure(first, width, y);
+		erasure = find_erasure(row, shown, all, width, y);
 	if (erasure >= 0) {
 		erase_from(erasure, row, width, y);
-		end = width;
+		all.end = width;
 	}
-	join_blanks(first, end);
-	for (int x = first; x < end; x++)
+	join_blanks(all.first, all.end);
+	for (int x = all.first; x < all.end; x++)
 		if (target_of[x].differs && row[x].code != 0 &&
 		    !(corner && x + text_code_width(row[x].code) >= width))
 			paint_add((int)start + x, &target_of[x].shape);
