@@ -85,7 +85,7 @@ static void test_the_timeline_names_what_is_held(void **state)
 /* Only kinds of work that a server has, and which pass is which. */
 static void test_passes_have_their_key(void **state)
 {
-	static const char *const text[] = { "F decode  W mixed", "h host", NULL };
+	static const char *const text[] = { "D decode  M mixed", "h host", NULL };
 	struct stage s;
 
 	(void)state;

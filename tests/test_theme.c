@@ -119,6 +119,7 @@ static const enum role parts_of_tasks[] = {
 	ROLE_FORWARD,   ROLE_FORWARD_ALT, ROLE_BACKWARD, ROLE_BACKWARD_ALT, ROLE_WGRAD,
 	ROLE_WGRAD_ALT, ROLE_AGAIN,       ROLE_TRANSFER, ROLE_PAUSE
 };
+static const enum role parts_of_passes[] = { ROLE_DECODE, ROLE_DECODE_ALT, ROLE_MIXED };
 static const enum role verdicts[] = { ROLE_GOOD, ROLE_BAD };
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
@@ -129,6 +130,7 @@ static void test_parts_are_told_apart_by_the_colour_blind(void **state)
 	check_family(parts_of_servers, COUNT(parts_of_servers));
 	check_family(time_parts, COUNT(time_parts));
 	check_family(parts_of_tasks, COUNT(parts_of_tasks));
+	check_family(parts_of_passes, COUNT(parts_of_passes));
 	check_family(verdicts, COUNT(verdicts));
 }
 
@@ -292,6 +294,7 @@ static void test_letters_of_a_bar_differ(void **state)
 	check_letters(parts_of_memory, COUNT(parts_of_memory));
 	check_letters(time_parts, COUNT(time_parts));
 	check_letters(parts_of_tasks, COUNT(parts_of_tasks));
+	check_letters(parts_of_passes, COUNT(parts_of_passes));
 }
 
 /* In ASCII the parts that mean "no work here" differ too, and from all that is work. */

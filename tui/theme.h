@@ -47,6 +47,9 @@ enum role {
 	ROLE_BACKWARD_ALT,
 	ROLE_WGRAD,
 	ROLE_WGRAD_ALT,
+	ROLE_DECODE, /* passes of a server */
+	ROLE_DECODE_ALT,
+	ROLE_MIXED,
 	ROLE_AGAIN, /* forwards that a backward computes again */
 	ROLE_TRANSFER,
 	ROLE_IDLE,

@@ -127,8 +127,8 @@ static void draw_rhythm(struct canvas *canvas, struct rect rect,
 	const struct serve_lane *decode = &lanes->lane[LANE_DECODE];
 	const struct serve_lane *mixed = &lanes->lane[LANE_MIXED];
 	double share = lanes->mixed_share, at = 0, end;
-	const struct part key[] = { { 1, ROLE_FORWARD, "decode" },
-				    { 1, ROLE_WGRAD, "mixed" } };
+	const struct part key[] = { { 1, ROLE_DECODE, "decode" },
+				    { 1, ROLE_MIXED, "mixed" } };
 	struct span span[PASSES];
 	int count = 0;
 
@@ -138,9 +138,9 @@ static void draw_rhythm(struct canvas *canvas, struct rect rect,
 		double seconds = prompts ? mixed->seconds : decode->seconds;
 
 		span[count] = (struct span){ at, fmin(end, at + seconds),
-					     prompts     ? ROLE_WGRAD
-					     : count % 2 ? ROLE_FORWARD_ALT
-							 : ROLE_FORWARD,
+					     prompts     ? ROLE_MIXED
+					     : count % 2 ? ROLE_DECODE_ALT
+							 : ROLE_DECODE,
 					     prompts ? "prompts" : "decode" };
 		at += seconds;
 	}
@@ -176,7 +176,7 @@ static void draw_stages(struct canvas *canvas, struct rect rect,
 			snprintf(label[i], sizeof label[i], "%d", i % lanes->stages);
 			span[count++] = (struct span){
 				(stage + i) * each, fmin(end, (stage + i + 1) * each),
-				i % lanes->stages % 2 ? ROLE_FORWARD_ALT : ROLE_FORWARD,
+				i % lanes->stages % 2 ? ROLE_DECODE_ALT : ROLE_DECODE,
 				label[i]
 			};
 		}
