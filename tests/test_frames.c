@@ -152,7 +152,7 @@ static void check_size(const struct size *size)
 static void test_120_columns(void **state)
 {
 	static const struct size size = {
-		120, 36, PALETTE_256_DARK, 2048, 2, 2700, 3400
+		120, 36, PALETTE_256_DARK, 2048, 2, 2650, 3400
 	};
 
 	(void)state;
@@ -162,7 +162,7 @@ static void test_120_columns(void **state)
 static void test_24_bits(void **state)
 {
 	static const struct size size = {
-		120, 36, PALETTE_RGB_DARK, 2048, 3, 2780, 3400
+		120, 36, PALETTE_RGB_DARK, 2048, 3, 2730, 3400
 	};
 
 	(void)state;
@@ -172,7 +172,7 @@ static void test_24_bits(void **state)
 static void test_200_columns(void **state)
 {
 	static const struct size size = {
-		200, 60, PALETTE_256_DARK, 5689, 1, 5830, 6144
+		200, 60, PALETTE_256_DARK, 5689, 1, 5740, 6144
 	};
 
 	(void)state;
