@@ -196,6 +196,23 @@ static void test_equal_layers_are_cut_like_any(void **state)
 	}
 }
 
+/* Of two cuts that are as near to even the stage that holds more micro-batches gets the
+ * fewer layers, counted or summed up. */
+static void test_of_cuts_as_near_the_earlier_is_taken(void **state)
+{
+	static const double one[] = { 1, 0, 0 }, two[] = { 1, 1, 0, 0 };
+
+	(void)state;
+	for (int layers = 3; layers < 30; layers += 2) {
+		make(layers, 0, 2, 1, SPLIT_BALANCED);
+		assert_true(split_layers(&scenario, one, &split));
+		assert_int_equal(split.first[1], layers / 2);
+		make(layers, 1, 2, 1, SPLIT_BALANCED);
+		assert_true(split_layers(&scenario, two, &split));
+		assert_int_equal(split.first[1], layers / 2);
+	}
+}
+
 /* As many stages, chunks and layers as there is room for, and one more. */
 /* Equal layers on stages of several chunks: no stage gets two more than another,
  * however few there are to a chunk. The slowest chunk alone would let the same stages
@@ -645,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
+		cmocka_unit_test(test_of_cuts_as_near_the_earlier_is_taken),
 		cmocka_unit_test(test_equal_layers_are_cut_like_any),
 		cmocka_unit_test(test_chunks_of_a_stage_make_up_for_each_other),
 		cmocka_unit_test(test_limits),
