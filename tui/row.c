@@ -73,6 +73,14 @@ struct saving {
 	bool again; /* the cell before was to be written again */
 };
 
+static inline void weigh_again(struct saving *saving, bool again,
+			       const struct shape *shape)
+{
+	if (again)
+		saving->bytes -= shape_bytes(shape) + (saving->again ? 0 : ROW_MOVE);
+	saving->again = again;
+}
+
 static void weigh(struct saving *saving, const struct target *target)
 {
 	bool blank = target->differs && target->blank;
@@ -87,10 +95,7 @@ static void weigh(struct saving *saving, const struct target *target)
 	} else {
 		saving->blanks = 0;
 	}
-	if (again)
-		saving->bytes -=
-			shape_bytes(&target->shape) + (saving->again ? 0 : ROW_MOVE);
-	saving->again = again;
+	weigh_again(saving, again, &target->shape);
 }
 
 /* Blanks that are erased save no more than this each. */
@@ -101,11 +106,20 @@ enum { MOST_SAVED = 1 + ROW_MOVE };
 static bool weigh_rest(struct saving *saving, const struct cell *row, int differing,
 		       int end, int width)
 {
-	struct known known = { .cell = NULL };
+	bool bare = false; /* of the blank that was met last */
 
 	for (int x = width - 1; x >= end; x--) {
-		target_of[x] = compare_cell(&row[x], &row[x], true, &known);
-		weigh(saving, &target_of[x]);
+		struct target *target = &target_of[x];
+		bool blank = row[x].code == ' ';
+
+		if (blank && (x + 1 == width || !cell_is(&row[x], &row[x + 1]))) {
+			struct shape shape = paint_shape(&row[x]);
+
+			bare = shape_is_blank(&shape);
+		}
+		*target = (struct target){ .shape.code = row[x].code,
+					   .blank = blank && bare };
+		weigh_again(saving, !target->blank, &target->shape);
 		if (saving->bytes < -MOST_SAVED * differing)
 			return false;
 	}
