@@ -285,6 +285,34 @@ static void a_command_turns_on_fsdp(void **state)
 	}
 }
 
+/* perf_recipes/kimi/b200/kimi_k2.py: what starts from a function of another file leaves
+ * to it what all models of experts have (kimi_bridge.py). */
+static void a_base_elsewhere_has_the_usual(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good(
+		"megatron",
+		"from megatron.bridge.perf_recipes.kimi.common import kimi_k2_base\n"
+		"def kimi_k2_pretrain_256gpu_b200_fp8mx_config() -> ConfigContainer:\n"
+		"    cfg = kimi_k2_base()\n"
+		"    cfg.model.seq_length = 4096\n"
+		"    cfg.model.tensor_model_parallel_size = 1\n"
+		"    cfg.model.pipeline_model_parallel_size = 16\n"
+		"    cfg.model.expert_model_parallel_size = 16\n"
+		"    cfg.train.global_batch_size = 2048\n"
+		"    cfg.train.micro_batch_size = 1\n"
+		"    return cfg\n",
+		&s);
+	assert_string_equal(s.model.name, "kimi-k2");
+	assert_true(noted(IMPORT_ASSUMED, "elsewhere"));
+	expect(&s, "grouped_gemm", "on");
+	expect(&s, "moe_dispatcher", "alltoall");
+	expect(&s, "etp", "1");
+	expect(&s, "cross_entropy", "fused");
+}
+
 /* llama3.py, deepseek_v3.py: names end in GPUs, chip, precision and maybe a length. */
 static void names_tell_the_machine(void **state)
 {
@@ -390,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_command_turns_on_fsdp),
 		cmocka_unit_test(overrides_leave_it_to_the_recipe),
 		cmocka_unit_test(names_tell_the_machine),
+		cmocka_unit_test(a_base_elsewhere_has_the_usual),
 		cmocka_unit_test(types_are_torchs),
 		cmocka_unit_test(moments_are_as_wide_as_they_say),
 		cmocka_unit_test(a_recipe_is_read),

@@ -307,6 +307,9 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	else
 		import_note(report, IMPORT_ASSUMED, "elsewhere",
 			    "Megatron's defaults for what another file adds to this");
+	/* of one whose other half stands in a file that is not here, too */
+	if (!recipe && arguments->apart)
+		recipe = arguments_find(arguments, "bridge-function");
 	if (recipe && !unsaid_take(arguments, recipe, out, report))
 		return false;
 	if (out->plan.precision != PRECISION_FP32)
