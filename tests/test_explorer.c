@@ -429,11 +429,10 @@ static void test_a_mend_that_fits_comes_first(void **state)
 	struct stage s;
 
 	(void)state;
-	stage_open(&s, NULL, 120, 36);
+	stage_open(&s, NULL, 140, 36);
 	stage_type(&s, "/pp\n=3\n");
-	stage_shows(
-		&s,
-		"Tab Enter sets PP pipeline 4: 868 tok/s per GPU, 71.5 GiB; 2: does not");
+	stage_shows(&s, "Tab Enter sets PP pipeline 4: 868 tok/s per GPU, 71.5 GiB; 2: "
+			"does not fit");
 	stage_type(&s, "\t");
 	stage_shows(&s, " Enter sets PP pipeline 4: ");
 	stage_lacks(&s, "Tab Enter");
@@ -461,7 +460,8 @@ static void test_a_mend_further_away_comes_before_those_that_do_not_fit(void **s
 	stage_close(&s);
 	stage_open(&s, NULL, 80, 24);
 	stage_type(&s, "/tp\n=3\n");
-	stage_shows(&s, "Tab Enter sets TP tensor 8: 868 tok/s per GPU, 71.5");
+	stage_shows(&s, "Tab Enter sets TP tensor 8: 868 tok/s per\n");
+	stage_shows(&s, " GPU, 71.5 GiB\n");
 	stage_lacks(&s, "or 2");
 	stage_close(&s);
 }
