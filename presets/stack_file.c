@@ -252,8 +252,8 @@ static bool read_set(const struct document *document, const struct node *list,
 			i++;
 		if (i == TRUST_FEATURES)
 			return error_set(error, document->file, item->line,
-					 "%s: no feature '%.40s'; engine/trust/trust.c "
-					 "has their words",
+					 "%s: no feature '%.40s'; `shardscope show "
+					 "megatron-core` has such words",
 					 key, text);
 		*out |= UINT64_C(1) << i;
 	}

@@ -130,6 +130,22 @@ static void test_commands_and_plans_are_found(void **state)
 	/* the row that follows from others turns, and is gone to */
 	stage_type(&s, "/micro-batches\nh");
 	assert_int_equal(s.explorer.estimate.micro_batches, 32);
+	/* and takes a number, by = as any knob and by Enter */
+	stage_shows(&s, "= type");
+	stage_type(&s, "=");
+	stage_shows(&s, "micro-batches = ");
+	stage_shows(&s, "the global batch follows");
+	stage_type(&s, "12\n");
+	assert_int_equal(s.explorer.estimate.micro_batches, 12);
+	stage_type(&s, "u");
+	assert_int_equal(s.explorer.estimate.micro_batches, 32);
+	stage_type(&s, "\nmany\n");
+	stage_shows(&s, "micro-batches: 'many' is no number");
+	stage_type(&s, "\e");
+	/* the line that is typed into has the name that the knob has above */
+	stage_type(&s, "/tp\n=");
+	stage_shows(&s, "TP tensor = ");
+	stage_type(&s, "\e");
 	/* the reason stands in the list */
 	stage_type(&s, "/goal");
 	stage_shows(&s, "only for serving; this plan trains");

@@ -242,6 +242,19 @@ static void test_the_slowest_are_marked_on_the_line_of_the_mean(void **state)
 	stage_close(&s);
 }
 
+/* The curve and the warning name the same number, though no point of the curve has it.
+ */
+static void test_the_goals_end_at_one_number(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "deepseek-v3-272-h800-serve", 160, 45);
+	stage_shows(&s, "G goals up to 12385");
+	stage_shows(&s, "try concurrency 12385");
+	stage_close(&s);
+}
+
 /* A range is told whole or not at all. */
 static void test_no_range_is_cut(void **state)
 {
@@ -395,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_a_server_without_room_has_no_numbers),
 		cmocka_unit_test(test_the_slowest_have_room_at_80_columns),
 		cmocka_unit_test(test_the_slowest_are_marked_on_the_line_of_the_mean),
+		cmocka_unit_test(test_the_goals_end_at_one_number),
 		cmocka_unit_test(test_no_range_is_cut),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),

@@ -208,9 +208,9 @@ static void a_feature_lowers_the_whole(void **state)
 		enum trust level;
 	} cases[] = {
 		{ "zero", "2", "zero-2 (nor published)", TRUST_OPEN },
-		{ "optimizer_offload", "1", "optimizer-offload (nor published)",
+		{ "optimizer_offload", "1", "optimizer offload (nor published)",
 		  TRUST_OPEN },
-		{ "schedule", "zb-v", "other-schedule (nor published)", TRUST_OPEN },
+		{ "schedule", "zb-v", "other schedule (nor published)", TRUST_OPEN },
 		{ "gpus", "131072", "largest measured run: ", TRUST_OPEN },
 	};
 	struct error error = { "" };
@@ -260,7 +260,7 @@ static void parts_of_runs_are_no_run(void **state)
 	trust_apart_text(&doubts, text, sizeof text);
 	assert_string_equal(
 		text,
-		"no measured run had all of it, the nearest lacks zero-3, one-expert-a-rank");
+		"no measured run had all of it, the nearest lacks zero-3, one expert per rank");
 	case_set(&s, "ep", "64");
 	case_set(&s, "recompute", "full");
 	trust_of(&s, &doubts);
@@ -280,8 +280,8 @@ static void attention_that_nobody_ran_is_open(void **state)
 	static const struct {
 		const char *model, *says;
 	} networks[] = {
-		{ "deepseek-v3.2", "sparse-attention (nor published)" },
-		{ "deepseek-v4-flash", "compressed-attention (nor published)" },
+		{ "deepseek-v3.2", "sparse attention (nor published)" },
+		{ "deepseek-v4-flash", "compressed attention (nor published)" },
 		{ "deepseek-v3", NULL },
 	};
 	static const char *const modes[] = { "training", "inference" };

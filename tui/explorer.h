@@ -45,6 +45,7 @@ enum mode { MODE_NORMAL, MODE_PROMPT, MODE_PICKER };
 
 enum prompt_kind {
 	PROMPT_VALUE,
+	PROMPT_MICRO_BATCHES, /* whose number no knob has: the global batch follows */
 	PROMPT_FIND,
 	PROMPT_FILTER,
 	PROMPT_WRITE,
@@ -292,6 +293,8 @@ void knobs_focus(struct explorer *explorer, const struct knob *knob);
  * leaves those of the pipeline dimmed. Another model, cluster, stack or mode begins
  * anew. */
 void knobs_keep_rows(struct explorer *explorer);
+/* Sets how many micro-batches there are, at least 1: the global batch follows. */
+unsigned knobs_set_micro_batches(struct explorer *explorer, int64_t count);
 /* To the row that turns how many micro-batches there are. */
 unsigned knobs_focus_micro_batches(struct explorer *explorer);
 /* A scenario that has just become a server's gets what serve_begin() sets. */

@@ -101,7 +101,16 @@ size_t finding_text(const struct finding *finding, char *out, size_t size)
 	return text.used;
 }
 
-size_t finding_remedy(const struct finding *finding, char *out, size_t size)
+/* "TP  tensor" as "TP tensor". */
+static void add_label(struct text *text, const char *label)
+{
+	for (; *label; label++)
+		if (label[0] != ' ' || label[1] != ' ')
+			add(text, label, 1);
+}
+
+static size_t write_remedy(const struct finding *finding, bool label, char *out,
+			   size_t size)
 {
 	struct text text = { .out = out, .size = size };
 	const struct knob *knob = finding->knob ? knob_find(finding->knob) : NULL;
@@ -111,7 +120,10 @@ size_t finding_remedy(const struct finding *finding, char *out, size_t size)
 		out[0] = '\0';
 	if (!knob || finding->nearest_count < 1)
 		return 0;
-	add(&text, knob->key, strlen(knob->key));
+	if (label)
+		add_label(&text, knob->label);
+	else
+		add(&text, knob->key, strlen(knob->key));
 	for (int i = 0; i < finding->nearest_count; i++) {
 		const char *between = i == 0                           ? " "
 				      : i + 1 < finding->nearest_count ? ", "
@@ -122,6 +134,16 @@ size_t finding_remedy(const struct finding *finding, char *out, size_t size)
 		add(&text, value, strlen(value));
 	}
 	return text.used;
+}
+
+size_t finding_remedy(const struct finding *finding, char *out, size_t size)
+{
+	return write_remedy(finding, false, out, size);
+}
+
+size_t finding_offer(const struct finding *finding, char *out, size_t size)
+{
+	return write_remedy(finding, true, out, size);
 }
 
 size_t rule_source(const struct rule *rule, char *out, size_t size)

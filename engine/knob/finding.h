@@ -50,5 +50,7 @@ const char *severity_label(enum severity severity);
 size_t finding_text(const struct finding *finding, char *out, size_t size);
 /* The remedy "gbs 256 or 272", empty if there is none. */
 size_t finding_remedy(const struct finding *finding, char *out, size_t size);
+/* The same with the knob's label, as a screen names it: "TP tensor 8 or 4". */
+size_t finding_offer(const struct finding *finding, char *out, size_t size);
 
 #endif

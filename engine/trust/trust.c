@@ -22,7 +22,7 @@ static const char *const words[TRUST_FEATURES] = {
 	[FEATURE_CP_ALL_GATHER] = "cp-all-gather",
 	[FEATURE_CP_ULYSSES] = "cp-ulysses",
 	[FEATURE_EP] = "ep",
-	[FEATURE_EP_ALONE] = "one-expert-a-rank",
+	[FEATURE_EP_ALONE] = "one-expert-per-rank",
 	[FEATURE_ETP] = "etp",
 	[FEATURE_EP_OVERLAP] = "ep-overlap",
 	[FEATURE_FP16] = "fp16",
@@ -282,6 +282,18 @@ static void add(struct text *text, const char *what)
 	text->out[text->used] = '\0';
 }
 
+/* A feature's word as it is read: "recompute selective". */
+static void add_word(struct text *text, int feature)
+{
+	char word[40];
+
+	snprintf(word, sizeof word, "%s", words[feature]);
+	for (char *at = word; *at != '\0'; at++)
+		if (*at == '-' && (at[1] < '0' || at[1] > '9'))
+			*at = ' ';
+	add(text, word);
+}
+
 /* Features that nobody measured on the stack; where nobody measured anything on it,
  * those that nobody published either. */
 static void add_features(const struct scenario *s, const struct doubts *doubts,
@@ -299,7 +311,7 @@ static void add_features(const struct scenario *s, const struct doubts *doubts,
 			add(text, s->stack.name);
 		}
 		add(text, first ? ": " : ", ");
-		add(text, words[i]);
+		add_word(text, i);
 		if (!none && (doubts->unpublished >> i & 1))
 			add(text, " (nor published)");
 		first = false;
@@ -348,7 +360,7 @@ size_t trust_apart_text(const struct doubts *doubts, char *out, size_t size)
 		if ((doubts->apart >> i & 1) == 0)
 			continue;
 		add(&text, first ? "" : ", ");
-		add(&text, words[i]);
+		add_word(&text, i);
 		first = false;
 	}
 	return text.used;

@@ -82,7 +82,7 @@ const char *trust_word(enum trust level);
 enum trust trust_find(const char *word);
 /* The same of a plan, where "in parts" is measured, but never all of it in one run. */
 const char *trust_label(const struct doubts *doubts);
-/* "zero-3", "one-expert-a-rank": the words of the YAML. */
+/* "zero-3", "one-expert-per-rank": the words of the YAML. */
 const char *trust_feature_word(int feature);
 /* What the plan is made of, as bits. */
 uint64_t trust_features(const struct scenario *scenario);

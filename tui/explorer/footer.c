@@ -69,7 +69,7 @@ static const char *of_row(const struct explorer *explorer, int width)
 	case ROW_GROUP: return "\u2190\u2192 fold|\u2191\u2193 knob";
 	case ROW_DERIVED:
 		return explorer_turns(explorer)
-			       ? "\u2190\u2192 value|\u2191\u2193 knob|i what"
+			       ? "\u2190\u2192 value|\u2191\u2193 knob|= type|i what"
 			       : "\u2191\u2193 knob";
 	case ROW_KNOB:
 		return knob_table[rows[explorer->row].knob].type >= KNOB_SET

@@ -182,12 +182,13 @@ void knobs_begin(struct explorer *explorer, struct scenario *to)
 unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value)
 {
 	struct scenario to = explorer->scenario;
-	char before[64], after[64], what[160];
+	char label[24], before[64], after[64], what[160];
 
 	if (!knob_set(&to, knob, value)) {
+		text_squeeze(knob->label, label, sizeof label);
 		knob_print_value(knob, value, after, sizeof after);
-		explorer_say(explorer, ROLE_WARNING, "%s %s is outside %g to %g",
-			     knob->key, after, knob->min, knob->max);
+		explorer_say(explorer, ROLE_WARNING, "%s %s is outside %g to %g", label,
+			     after, knob->min, knob->max);
 		return CHANGED_SCREEN;
 	}
 	knobs_begin(explorer, &to);
@@ -244,11 +245,24 @@ static unsigned turn(struct explorer *explorer, const struct knob *knob, int dir
 	return knobs_set(explorer, knob, next);
 }
 
-/* Twice or half as many micro-batches: the global batch follows. */
+unsigned knobs_set_micro_batches(struct explorer *explorer, int64_t count)
+{
+	int64_t batch = scenario_batch_of(&explorer->scenario, count);
+
+	if (batch > 0)
+		return knobs_set(explorer, knob_find("gbs"), (double)batch);
+	explorer_say(explorer, ROLE_HINT,
+		     scenario_batch_of(&explorer->scenario, 1) > 0
+			     ? "micro-batches: so many are too large a global batch"
+			     : "micro-batches: first make the degrees divide the GPUs");
+	return CHANGED_SCREEN;
+}
+
+/* Twice or half as many micro-batches. */
 static unsigned turn_micro_batches(struct explorer *explorer, int direction)
 {
 	const struct scenario *s = &explorer->scenario;
-	int64_t count = scenario_micro_batches(s), batch;
+	int64_t count = scenario_micro_batches(s);
 
 	if (count == 1 && direction < 0) {
 		explorer_say(explorer, ROLE_HINT,
@@ -258,14 +272,7 @@ static unsigned turn_micro_batches(struct explorer *explorer, int direction)
 	}
 	if (count > 0)
 		count = direction > 0 ? 2 * count : count / 2;
-	batch = scenario_batch_of(s, count > 0 ? count : 1);
-	if (batch == 0) {
-		explorer_say(explorer, ROLE_HINT,
-			     "micro-batches: first make the degrees divide the "
-			     "GPUs");
-		return CHANGED_SCREEN;
-	}
-	return knobs_set(explorer, knob_find("gbs"), (double)batch);
+	return knobs_set_micro_batches(explorer, count > 0 ? count : 1);
 }
 
 static unsigned reset(struct explorer *explorer, const struct knob *knob)
@@ -327,7 +334,10 @@ static unsigned take(struct explorer *explorer, const struct knob_row *row)
 		    knob_table[row->knob].type == KNOB_SET)
 			return prompt_open(explorer, PROMPT_VALUE, row->knob, NULL);
 		return picker_open_values(explorer, row->knob);
-	default: return CHANGED_NOTHING;
+	default:
+		return row->knob == DERIVED_MICRO_BATCHES
+			       ? prompt_open(explorer, PROMPT_MICRO_BATCHES, 0, NULL)
+			       : CHANGED_NOTHING;
 	}
 }
 

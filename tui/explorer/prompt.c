@@ -11,6 +11,7 @@
 #include "presets/kept.h"
 #include "tui/explorer.h"
 #include "tui/explorer/find.h"
+#include "tui/text.h"
 
 unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,
 		     const char *text)
@@ -64,6 +65,25 @@ static unsigned take_value(struct explorer *explorer)
 	knob_print(&to, knob, after, sizeof after);
 	snprintf(what, sizeof what, "%s to %s", knob->key, after);
 	return explorer_change(explorer, &to, what);
+}
+
+/* Read as the global batch is, which takes suffixes. */
+static unsigned take_micro_batches(struct explorer *explorer)
+{
+	struct scenario to = explorer->scenario;
+	char why[256];
+
+	if (explorer->field.length > 0 &&
+	    !knob_parse(&to, knob_find("gbs"), explorer->field.text, why, sizeof why)) {
+		explorer_say(explorer, ROLE_BAD, "micro-batches: '%.40s' is no number",
+			     explorer->field.text);
+		return CHANGED_SCREEN;
+	}
+	explorer->mode = MODE_NORMAL;
+	explorer->message[0] = '\0';
+	return explorer->field.length > 0
+		       ? knobs_set_micro_batches(explorer, to.plan.global_batch)
+		       : CHANGED_SCREEN;
 }
 
 static unsigned go_to_match(struct explorer *explorer, int at)
@@ -217,6 +237,7 @@ unsigned prompt_act(struct explorer *explorer, struct action action)
 	case ACTION_ENTER:
 		switch (explorer->prompt) {
 		case PROMPT_VALUE: return take_value(explorer);
+		case PROMPT_MICRO_BATCHES: return take_micro_batches(explorer);
 		case PROMPT_FIND: return take_find(explorer);
 		case PROMPT_FILTER: return take_filter(explorer);
 		default: return take_file(explorer, false);
@@ -255,15 +276,20 @@ static void add_presses(struct canvas *canvas, const char *text, int x, int y)
 
 void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 {
-	char label[64], domain[256] = "";
+	char label[64], name[24], domain[256] = "";
 	int used, width;
 
 	switch (explorer->prompt) {
 	case PROMPT_VALUE:
-		snprintf(label, sizeof label,
-			 " %s = ", knob_table[explorer->prompt_argument].key);
+		text_squeeze(knob_table[explorer->prompt_argument].label, name,
+			     sizeof name);
+		snprintf(label, sizeof label, " %s = ", name);
 		knob_domain(&knob_table[explorer->prompt_argument], domain,
 			    sizeof domain);
+		break;
+	case PROMPT_MICRO_BATCHES:
+		snprintf(label, sizeof label, " micro-batches = ");
+		snprintf(domain, sizeof domain, "the global batch follows");
 		break;
 	case PROMPT_FIND:
 		snprintf(label, sizeof label, " find: ");

@@ -234,7 +234,8 @@ static void draw_finding(struct page *p, const struct finding *finding)
 	/* some name the value that mends it already: "TP 8, 71.5 GiB" */
 	if (finding->rule->severity != SEVERITY_HINT &&
 	    finding_remedy(finding, remedy, sizeof remedy) > 0 &&
-	    strncasecmp(text, remedy, strlen(remedy)) != 0)
+	    strncasecmp(text, remedy, strlen(remedy)) != 0 &&
+	    finding_offer(finding, remedy, sizeof remedy) > 0)
 		snprintf(text + used, sizeof text - (size_t)used, "; try %s", remedy);
 	canvas_put(p->canvas, p->rect.x, p->y, role == ROLE_HINT ? 'i' : '!', role);
 	rect.height = rows;

@@ -312,6 +312,21 @@ static void legend_rest(struct plot *plot, int x, int y, double most, bool goals
 		canvas_text(plot->canvas, x, y, end - x, ROLE_LABEL, tail);
 }
 
+/* The most requests that keep the goals: between two points of the curve where the
+ * estimate knows better. */
+static double most_good(const struct serving_estimate *v,
+			const struct serve_point *point, int count, int last)
+{
+	double known = v->goodput_concurrency;
+
+	if (last < 0)
+		return 0;
+	return known > point[last].concurrency && (last + 1 == count ||
+						   known < point[last + 1].concurrency)
+		       ? floor(known)
+		       : point[last].concurrency;
+}
+
 static void draw_marks(const struct explorer *explorer, struct plot *plot,
 		       const struct serve_point *point, int count, int y, bool slowest)
 {
@@ -343,7 +358,7 @@ static void draw_marks(const struct explorer *explorer, struct plot *plot,
 		x += legend_mark(plot, x, y, 'G', ROLE_GOOD,
 				 slowest && plot->area.width < NARROW ? "good to"
 								      : "goals up to",
-				 last >= 0 ? point[last].concurrency : 0);
+				 most_good(v, point, count, last));
 	legend_rest(plot, x, y, point[count - 1].concurrency, goals, slowest);
 }
 
