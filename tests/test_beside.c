@@ -51,6 +51,10 @@ static void test_explain_begins_with_the_number_of_the_view(void **state)
 		stage_shows(&wide, about[view]);
 		assert_string_equal(wide.explorer.explained, about[view]);
 	}
+	/* the law that its assumption names stands there with its value */
+	stage_key(&wide, '3');
+	stage_shows(&wide, "to compare with");
+	stage_shows(&wide, "equal         4.5 %");
 	/* what the cursor is on, while it is there; and opened by its tab the same */
 	stage_type(&wide, "1\tjj");
 	assert_string_not_equal(wide.explorer.explained, "step_seconds");

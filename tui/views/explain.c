@@ -29,17 +29,17 @@ static const char *shown(const struct explorer *explorer)
 
 /* What is meant is said once of terms that follow each other and mean the same. */
 static int draw_terms(struct canvas *canvas, struct rect rect,
-		      const struct explanation *x)
+		      const struct explanation_term *terms, int count)
 {
 	int symbol = 6, value = 12, y = 0;
 
-	for (int i = 0; i < x->terms; i++)
-		if (text_width(x->term[i].symbol) > symbol)
-			symbol = text_width(x->term[i].symbol);
+	for (int i = 0; i < count; i++)
+		if (text_width(terms[i].symbol) > symbol)
+			symbol = text_width(terms[i].symbol);
 	if (symbol > rect.width / 3)
 		symbol = rect.width / 3;
-	for (int i = 0; i < x->terms; i++) {
-		const struct explanation_term *term = &x->term[i];
+	for (int i = 0; i < count; i++) {
+		const struct explanation_term *term = &terms[i];
 		int indent = symbol + value + 3, used;
 		char text[64];
 
@@ -206,7 +206,7 @@ static int draw_behind(const struct explorer *explorer, struct canvas *canvas,
 	rect.y += canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, "= %s",
 				value) > 0;
 	rect.y += widget_prose(canvas, rect, 0, role, formula);
-	rect.y += draw_terms(canvas, rect, x);
+	rect.y += draw_terms(canvas, rect, x->term, x->terms);
 	return rect.y + 1 - top;
 }
 
@@ -256,6 +256,29 @@ static void draw_term(const struct explorer *explorer, struct canvas *canvas,
 	end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 }
 
+static int draw_list(struct canvas *canvas, struct rect rect, const char *heading,
+		     const struct explanation_term *terms, int count)
+{
+	if (count == 0)
+		return 0;
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, heading);
+	rect.y++;
+	return draw_terms(canvas, rect, terms, count) + 2;
+}
+
+/* What the formula computes with, and what a person may compare the number with. */
+static int draw_values(struct canvas *canvas, struct rect rect,
+		       const struct subject *of, const struct explanation *x)
+{
+	int top = rect.y;
+
+	if (!of->heading)
+		return 0;
+	rect.y += draw_list(canvas, rect, of->heading, x->term, x->terms);
+	rect.y += draw_list(canvas, rect, "to compare with", x->beside, x->besides);
+	return rect.y - top;
+}
+
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
@@ -295,11 +318,7 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	role = say_formula(&x, formula, sizeof formula);
 	rect.y += draw_section(canvas, rect, "formula", role, formula);
-	if (of.heading && x.terms > 0) {
-		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, of.heading);
-		rect.y++;
-		rect.y += draw_terms(canvas, rect, &x) + 1;
-	}
+	rect.y += draw_values(canvas, rect, &of, &x);
 	rect.y += draw_section(canvas, rect, "assumption", ROLE_DEFAULT, x.assumption);
 	rect.y += draw_section(canvas, rect, "source", ROLE_HINT, x.source);
 	rect.y += draw_deeper(explorer, &of, canvas, rect, &x, height - (rect.y - top));
