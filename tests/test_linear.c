@@ -64,6 +64,7 @@ static const struct sample {
 	{ "numbers time\n", "step 37.7 s\n", "activations" },
 	{ "why mfu\n", "  F is 449 GFLOP, model FLOPs per token\n", NULL },
 	{ "why bubble ratio\n", "arXiv 2006.09503", NULL },
+	{ "why bubble ratio\n", "To compare with:\n  p is 4, stages\n", NULL },
 	{ "tp 3\nwhy mfu\n", "This plan can't run.", "GFLOP" },
 	{ "take 1\n", "search first\n", NULL },
 	{ "search\ntake 99\n", "take a number from 1 to ", NULL },
@@ -95,10 +96,11 @@ static const struct sample {
 	  "batch may be micro-batch (mbs 256) or global batch (gbs 256)\n", "was" },
 	{ "context 32k\n", "context may be CP context (cp 32k) or sequence (seq 32k)\n",
 	  "was" },
-	{ "nodes 4\n", "nodes is about GPUs, which is 64; gpus 4 would set that\n",
+	{ "nodes 4\n", "nodes is about GPUs, which is 64; gpus 32 would set that\n",
 	  "was" },
 	{ "micro-batches\n", "micro-batches 64 per pipeline, of a global batch of 256.",
 	  "no knob" },
+	{ "micro-batches 64\n", "micro-batches 64 per pipeline", "global batch is" },
 	{ "micro-batches 8\n", "global batch 32, was 256.", NULL },
 	{ "micro-batches none\n", "micro-batches 64 per pipeline", "was" },
 	{ "price 4\n", "Fits, 71.5 GiB. Cost $129 k, up 33.8 %.", NULL },
@@ -136,6 +138,23 @@ static const struct sample {
 	{ "?\n", "quit or q: leave; the workspace is kept\n", NULL },
 	{ "q\npp 8\n", "868", "829" },
 };
+
+/* Opened by its number or from the list of them. */
+static void test_a_lesson_that_is_opened_is_said_once(void **state)
+{
+	static const char *const ways[] = { "learn 9\nq\n", "learn\nlearn 9\nq\n",
+					    "learn 8\nlearn 9\nq\n" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+		char *said = talk(ways[i], GLYPHS_FULL);
+		char *first = strstr(said, "[lesson bubble: step 1 ");
+
+		assert_non_null(first);
+		assert_null(strstr(first + 1, "[lesson bubble: step 1 "));
+		free(said);
+	}
+}
 
 static void test_every_line_is_answered(void **state)
 {
@@ -230,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_line_is_answered),
+		cmocka_unit_test(test_a_lesson_that_is_opened_is_said_once),
 		cmocka_unit_test(test_nothing_is_drawn),
 		cmocka_unit_test(test_no_word_is_cut),
 		cmocka_unit_test(test_a_dumb_terminal_gets_it),

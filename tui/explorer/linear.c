@@ -85,7 +85,7 @@ static void turn_micro_batches(struct linear *linear, const char *to)
 	int64_t batch = count > 0 ? scenario_batch_of(s, count) : 0;
 	char text[32];
 
-	if (batch == 0) {
+	if (batch == 0 || batch == s->plan.global_batch) {
 		linear_say_micro_batches(linear);
 		return;
 	}
@@ -93,11 +93,12 @@ static void turn_micro_batches(struct linear *linear, const char *to)
 	turn(linear, knob_find("gbs"), text);
 }
 
-/* "nodes 4" is not "gpus 4": what people call otherwise is told, not turned. */
+/* "nodes 4" is "gpus 32" where nodes have 8: what people call otherwise is told, not
+ * turned. */
 static bool offer(struct linear *linear, const char *name, const char *value)
 {
 	const struct knob *knob;
-	char label[64], now[64];
+	char label[64], now[64], to[64];
 	struct found found;
 
 	if (!linear_means(linear, name, &found) || found.kind > FOUND_MICRO_BATCHES)
@@ -107,10 +108,15 @@ static bool offer(struct linear *linear, const char *name, const char *value)
 		return true;
 	}
 	knob = &knob_table[found.index];
+	snprintf(to, sizeof to, "%s", value);
 	text_squeeze(knob->label, label, sizeof label);
 	knob_show(&linear->explorer->scenario, knob, now, sizeof now);
+	if (strcasecmp(name, "nodes") == 0 && atoi(value) > 0)
+		snprintf(to, sizeof to, "%lld",
+			 strtoll(value, NULL, 10) *
+				 linear->explorer->scenario.cluster.gpus_per_node);
 	linear_say(linear, "%s is about %s, which is %s; %s %s would set that\n", name,
-		   label, now, knob->key, value);
+		   label, now, knob->key, to);
 	return true;
 }
 
@@ -197,8 +203,9 @@ static bool take_line(struct linear *linear, char *line)
 		return false;
 	else
 		word->run(linear, rest);
-	/* that was the turn */
-	if (course && course == linear->explorer->course && (int)course->phase != phase)
+	/* that was the turn; a lesson that was opened has said itself */
+	if (course && !(word && word->run == linear_lesson_open) &&
+	    course == linear->explorer->course && (int)course->phase != phase)
 		linear_lesson_say(linear, false);
 	linear_say_message(linear);
 	return true;

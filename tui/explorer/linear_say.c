@@ -321,6 +321,18 @@ void linear_say_word(struct linear *linear, const struct glossary_word *word)
 	linear_say(linear, "%s\n%s\n", means, why);
 }
 
+static void say_terms(struct linear *linear, const struct explanation_term *terms,
+		      int count)
+{
+	char value[64];
+
+	for (int i = 0; i < count; i++) {
+		form_text(terms[i].form, terms[i].value, value, sizeof value);
+		linear_say(linear, "  %s is %s, %s\n", terms[i].symbol, value,
+			   terms[i].meaning);
+	}
+}
+
 void linear_say_explanation(struct linear *linear, const char *key)
 {
 	const struct explorer *explorer = linear->explorer;
@@ -339,11 +351,10 @@ void linear_say_explanation(struct linear *linear, const char *key)
 	if (x.word)
 		linear_say_word(linear, x.word);
 	linear_say(linear, "%s: %s = %s\n", x.title, x.formula, value);
-	for (int i = 0; i < x.terms; i++) {
-		form_text(x.term[i].form, x.term[i].value, value, sizeof value);
-		linear_say(linear, "  %s is %s, %s\n", x.term[i].symbol, value,
-			   x.term[i].meaning);
-	}
+	say_terms(linear, x.term, x.terms);
+	if (x.besides > 0)
+		linear_say(linear, "To compare with:\n");
+	say_terms(linear, x.beside, x.besides);
 	linear_say(linear, "%s\n", x.assumption);
 	linear_say(linear, "Source: %s\n", x.source);
 }
