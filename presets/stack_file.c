@@ -246,10 +246,8 @@ static bool read_set(const struct document *document, const struct node *list,
 				 "%s is a list of features such as [zero-1, pp]", key);
 	for (const struct node *item = list->child; item; item = item->next) {
 		const char *text = item->kind == NODE_SCALAR ? item->text : "a list";
-		int i = 0;
+		int i = trust_feature_find(text);
 
-		while (i < TRUST_FEATURES && strcmp(trust_feature_word(i), text) != 0)
-			i++;
 		if (i == TRUST_FEATURES)
 			return error_set(error, document->file, item->line,
 					 "%s: no feature '%.40s'; `shardscope show "

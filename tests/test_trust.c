@@ -442,6 +442,12 @@ static void words_come_back(void **state)
 	for (int i = 0; i < TRUST_COUNT; i++)
 		assert_int_equal(trust_find(trust_word((enum trust)i)), i);
 	assert_int_equal(trust_find("sure"), TRUST_COUNT);
+	for (int i = 0; i < TRUST_FEATURES; i++)
+		assert_int_equal(trust_feature_find(trust_feature_word(i)), i);
+	assert_int_equal(trust_feature_find("nothing"), TRUST_FEATURES);
+	/* in stacks that somebody wrote when it was called so */
+	assert_string_equal(trust_feature_word(trust_feature_find("one-expert-a-rank")),
+			    "one-expert-per-rank");
 }
 
 /* An estimate beyond what was measured says where, others don't. */

@@ -77,6 +77,17 @@ const char *trust_feature_word(int feature)
 	return feature >= 0 && feature < TRUST_FEATURES ? words[feature] : "";
 }
 
+int trust_feature_find(const char *word)
+{
+	int i = 0;
+
+	if (strcmp(word, "one-expert-a-rank") == 0)
+		return FEATURE_EP_ALONE;
+	while (i < TRUST_FEATURES && strcmp(words[i], word) != 0)
+		i++;
+	return i;
+}
+
 static uint64_t bit(bool is, enum trust_feature feature)
 {
 	return is ? UINT64_C(1) << feature : 0;
