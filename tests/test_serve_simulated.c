@@ -518,6 +518,26 @@ static void loops_are_switched(void **state)
 	}
 }
 
+/* One request that takes minutes is a load like any other. */
+static void slow_servers_are_switched(void **state)
+{
+	(void)state;
+	assert_true(scenario_read(&s, "llama3.1-70b-4-h100-serve", NULL, NULL));
+	s.plan.serving.request_rate = 0;
+	s.plan.serving.concurrency = 1;
+	s.plan.serving.output_len = 8192;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.requests_per_second > 0 &&
+		    now.serving.requests_per_second < 0.1);
+	assert_true(serve_switch_loop(&s, &now.serving));
+	assert_true(s.plan.serving.request_rate > 0 &&
+		    s.plan.serving.request_rate < 0.1);
+	serve_estimate(&s, &now);
+	assert_true(serve_switch_loop(&s, &now.serving));
+	assert_true(s.plan.serving.request_rate == 0);
+	assert_int_equal(s.plan.serving.concurrency, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,6 +546,7 @@ int main(void)
 		cmocka_unit_test(an_idle_pipeline_may_give_less),
 		cmocka_unit_test(a_larger_batch_may_give_less),
 		cmocka_unit_test(loops_are_switched),
+		cmocka_unit_test(slow_servers_are_switched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
