@@ -382,8 +382,7 @@ bool serve_switch_loop(struct scenario *s, const struct serving_estimate *e)
 	if (v->request_rate > 0) {
 		/* those who were held before, where that is the load still */
 		if (!held_at_rate(s))
-			v->concurrency =
-				(int64_t)fmax(1, round(fmax(0, e->concurrency)));
+			v->concurrency = (int64_t)fmax(1, round(e->concurrency));
 		v->request_rate = 0;
 		return true;
 	}

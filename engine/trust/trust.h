@@ -84,8 +84,8 @@ enum trust trust_find(const char *word);
 const char *trust_label(const struct doubts *doubts);
 /* "zero-3", "one-expert-per-rank": the words of the YAML. */
 const char *trust_feature_word(int feature);
-/* The feature that such a word names, an earlier word of it too; TRUST_FEATURES if there
- * is none. */
+/* The feature that such a word names, an earlier word of it too; TRUST_FEATURES if
+ * there is none. */
 int trust_feature_find(const char *word);
 /* What the plan is made of, as bits. */
 uint64_t trust_features(const struct scenario *scenario);
