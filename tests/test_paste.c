@@ -63,7 +63,7 @@ static void test_a_field_takes_it(void **state)
 
 	(void)state;
 	vt_type(vt, "=" PASTE(" 4\r"));
-	vt_expect(vt, "tp = 4");
+	vt_expect(vt, "TP tensor = 4");
 	vt_type(vt, "\r");
 	vt_expect(vt, "DOES NOT FIT");
 	vt_type(vt, "o" PASTE("mixtral-8x7b\n"));

@@ -448,7 +448,7 @@ static void test_it_sleeps_when_there_is_nothing_to_do(void **state)
 	vt_close(vt);
 }
 
-/* To close the help over boxes and rings takes more bytes than one frame: what had no
+/* To close the help over 64 lanes takes more bytes than one frame: what had no
  * room follows by itself, until all is as if it were painted anew. */
 static void test_what_a_frame_has_no_room_for_follows(void **state)
 {
@@ -459,10 +459,10 @@ static void test_what_a_frame_has_no_room_for_follows(void **state)
 
 	(void)state;
 	forget();
-	vt = open_plan("llama2-70b-2048-a100", COLUMNS, ROWS, "screen-256color", NULL,
+	vt = open_plan("megatron-1t-512-a100", COLUMNS, ROWS, "screen-256color", NULL,
 		       NULL);
 	vt_expect(vt, "MEMORY");
-	vt_type(vt, "6?");
+	vt_type(vt, "3?");
 	vt_expect(vt, "tensor");
 	vt_expect_asleep(vt);
 	before = vt_writes(vt);
@@ -475,7 +475,7 @@ static void test_what_a_frame_has_no_room_for_follows(void **state)
 		shown[y] = strdup(vt_row(vt, y));
 		assert_non_null(shown[y]);
 	}
-	vt_expect(vt, "rank 0");
+	vt_expect(vt, "stage 0");
 	vt_type(vt, "\f");
 	vt_expect_output(vt);
 	vt_expect_asleep(vt);
