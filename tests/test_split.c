@@ -200,7 +200,7 @@ static void test_equal_layers_are_cut_like_any(void **state)
  * fewer layers, counted or summed up. */
 static void test_of_cuts_as_near_the_earlier_is_taken(void **state)
 {
-	static const double one[] = { 1, 0, 0 }, two[] = { 1, 1, 0, 0 };
+	static const double one[] = { 1, 0, 0, 0 }, two[] = { 1, 1, 0, 0, 0 };
 
 	(void)state;
 	for (int layers = 3; layers < 30; layers += 2) {
@@ -213,7 +213,6 @@ static void test_of_cuts_as_near_the_earlier_is_taken(void **state)
 	}
 }
 
-/* As many stages, chunks and layers as there is room for, and one more. */
 /* Equal layers on stages of several chunks: no stage gets two more than another,
  * however few there are to a chunk. The slowest chunk alone would let the same stages
  * take the longer one each time: 60 layers on 16 stages with 3 chunks, 6 on one and 3
@@ -243,6 +242,7 @@ static void test_chunks_of_a_stage_make_up_for_each_other(void **state)
 			}
 }
 
+/* As many stages, chunks and layers as there is room for, and one more. */
 static void test_limits(void **state)
 {
 	static const struct {
