@@ -164,7 +164,8 @@ $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 FUZZ_SECONDS ?= 60
 FUZZ = $(sort $(notdir $(wildcard tests/fuzz/seeds/*)) scenario model cluster stack runs lesson challenge)
 fuzz:
-	@$(MAKE) B=build-fuzz CC=clang CFLAGS="$(SANITIZE) -fsanitize=fuzzer-no-link" fuzz-run
+	@$(MAKE) B=build-fuzz CC=clang \
+	  CFLAGS="$(patsubst -O2,-O1,$(SANITIZE)) -fsanitize=fuzzer-no-link" fuzz-run
 
 # Many more inputs a second: without ASan, so that what it would see is seen when `make
 # fuzz` takes what this kept; undefined behaviour ends it.
