@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/knob/knob.h"
 #include "presets/data.h"
@@ -240,12 +241,14 @@ static bool own_path(const char *name, char *out, size_t size)
 	return length > 0 && (size_t)length < size;
 }
 
+enum { MOST = 1 << 20 }; /* bytes of a challenge */
+
 static bool read_path(struct challenge *out, const char *path, struct error *error)
 {
 	const char *base = strrchr(path, '/');
 	char name[MAX_NAME];
 	size_t length;
-	char *text = stream_read_file(path, 1 << 20, &length, error);
+	char *text = stream_read_file(path, MOST, &length, error);
 	bool good;
 
 	if (!text)
@@ -263,6 +266,22 @@ static bool has_ending(const char *path)
 
 	return strchr(path, '/') ||
 	       (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
+}
+
+char *challenge_text(const char *name, struct error *error)
+{
+	const struct preset_file *file = find_shipped(name);
+	char path[512], *text;
+	size_t length;
+
+	if (own_path(name, path, sizeof path) && access(path, F_OK) == 0)
+		return stream_read_file(path, MOST, &length, error);
+	if (!file)
+		return NULL;
+	text = strndup((const char *)file->text, file->length);
+	if (!text)
+		error_set(error, NULL, 0, "out of memory");
+	return text;
 }
 
 bool challenge_read(struct challenge *out, const char *name, struct error *error)

@@ -33,6 +33,9 @@ struct challenge {
 bool challenge_read(struct challenge *out, const char *name, struct error *error);
 bool challenge_parse(struct challenge *out, const char *name, const char *file,
 		     const char *text, size_t length, struct error *error);
+/* The YAML of one by name, yours before a shipped one; free() it. NULL: there is none,
+ * or error tells why it can't be read. */
+char *challenge_text(const char *name, struct error *error);
 /* The names of all challenges, sorted; returns how many. */
 int challenge_names(char names[CHALLENGE_MOST][MAX_NAME]);
 

@@ -314,7 +314,9 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval one two", "two scenarios");
 	refuses("list", "usage");
 	refuses("list toys", "plans|lessons|challenges|rules");
-	refuses("show toys", "plan or lesson");
+	refuses("show toys", "plan, lesson or challenge");
+	run_check("show small-bubble", 0, "format: 1\ntitle: \"Fill the pipeline\"\n",
+		  NULL);
 	refuses("show nothing", "no model");
 	refuses("screen nowhere", "no view");
 	refuses("screen overview --size 80", "WIDTHxHEIGHT");

@@ -118,30 +118,36 @@ int command_list(int argc, char **argv)
 	return command_finish(STATUS_GOOD);
 }
 
-/* The YAML of a preset, whatever its kind. */
+static int print_yaml(char *text, const struct error *error)
+{
+	if (!text)
+		return command_fail(error);
+	fputs(text, stdout);
+	free(text);
+	return command_finish(STATUS_GOOD);
+}
+
+/* The YAML of a preset, whatever its kind, or of a challenge. */
 int command_show(int argc, char **argv)
 {
 	struct error error = { "" };
+	char *text;
 
 	if (is_help(argc, argv))
 		return command_help(command_find("show"));
 	if (argc != 2)
 		return usage("show");
-	for (int kind = 0; kind < PRESET_KIND_COUNT; kind++) {
-		char *text;
-
-		if (!preset_find((enum preset_kind)kind, argv[1]))
-			continue;
-		text = preset_text((enum preset_kind)kind, argv[1], &error);
-		if (!text)
-			return command_fail(&error);
-		fputs(text, stdout);
-		free(text);
-		return command_finish(STATUS_GOOD);
-	}
-	error_set(&error, NULL, 0,
-		  "no model, cluster, stack, plan or lesson '%.80s'; shardscope list "
-		  "models shows names",
-		  argv[1]);
-	return command_fail(&error);
+	for (int kind = 0; kind < PRESET_KIND_COUNT; kind++)
+		if (preset_find((enum preset_kind)kind, argv[1]))
+			return print_yaml(
+				preset_text((enum preset_kind)kind, argv[1], &error),
+				&error);
+	text = challenge_text(argv[1], &error);
+	if (!text && error.text[0] == '\0')
+		error_set(
+			&error, NULL, 0,
+			"no model, cluster, stack, plan, lesson or challenge '%.80s'; "
+			"shardscope list models shows names",
+			argv[1]);
+	return print_yaml(text, &error);
 }
